@@ -1,0 +1,119 @@
+"""The protocol every engine implements, and the values that cross it.
+
+Must not name an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NewType, Protocol, TypeVar, runtime_checkable
+
+Handle = NewType("Handle", str)
+
+
+class Seen(StrEnum):
+    """What an engine saw of a claim. GONE (looked, confirmed absent) is not UNKNOWN."""
+
+    PENDING = "pending"
+    """It waits in the engine's own queue."""
+    RUNNING = "running"
+    """Something of it is up; `missing` names the nodes that are not there any more."""
+    GONE = "gone"
+    """Nothing of it is left."""
+    UNKNOWN = "unknown"
+    """The engine could not look."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What an engine saw of one claim."""
+
+    seen: Seen
+    start: int = 1
+    """Which start of the claim this is, for engines that put a claim back into their queue."""
+    missing: tuple[int, ...] = ()
+    """Nodes that were up and are not any more: lost, unless they left an exit object."""
+    reason: str = ""
+    """Why, in plain words: shown by `windlass explain`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Facts about an engine that the controller and the planner need."""
+
+    nodes_max: int
+    start_timeout_s: float
+    """How long a claim may take from RUNNING to its first heartbeats."""
+    stale_s: float
+    """How old an observation may be. GONE is believed after it was seen for this long."""
+    notice_s: float
+    """How long ranks have between SIGTERM and SIGKILL."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRequest:
+    """A claim with what an engine needs to carry it out."""
+
+    id: str
+    run: str
+    attempt: int
+    nodes: int
+    accelerator: str | None
+    accelerators_per_node: int
+    cpus_per_node: float | None
+    memory_bytes_per_node: int | None
+    folder: str
+    """URL of the run's folder."""
+    options: Mapping[str, Any]
+    """The spec's `engine:` block for this engine."""
+    is_emulated: bool
+    secrets: Mapping[str, str]
+    """Name in the environment to name at the source; never a value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owned:
+    """Something in an engine that carries our label."""
+
+    handle: Handle
+    claim: str
+
+
+Request = TypeVar("Request")
+
+
+class Engine(Protocol[Request]):
+    """Where attempts run. Raises only EngineError and CapacityError kinds."""
+
+    name: str
+
+    def limits(self) -> Limits:
+        """1. Constant for the life of the engine object."""
+
+    def render(self, claim: ClaimRequest) -> Request:
+        """2. Pure: equal claims give equal requests. What `windlass render` prints."""
+
+    def submit(self, request: Request) -> Handle:
+        """3. Idempotent on the claim id: a second submit returns the same handle and starts
+        nothing. MachineTooSmall or EngineRejected when it can never run."""
+
+    def observe(self, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
+        """4. Answers for every handle it was given, in one look; never raises for one bad
+        handle."""
+
+    def cancel(self, handle: Handle, *, now: bool = False) -> None:
+        """5. Idempotent; returns before it is gone. Ranks get their notice unless `now`.
+        Reaches every process of the claim, also those that left its process group."""
+
+    def owned(self) -> Sequence[Owned]:
+        """6. Everything that carries our label, also what the store has never heard of."""
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """An engine that can tell what it has to offer, for `windlass doctor`."""
+
+    def inventory(self) -> Mapping[str, str]:
+        """7. Named facts in plain words, in the order to show them."""

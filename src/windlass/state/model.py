@@ -1,0 +1,139 @@
+"""What the store remembers: runs, attempts, claims, events, and the change that writes them.
+
+Must not know how they are stored. Times are seconds since 1970, UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase, Wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One spec being carried out."""
+
+    id: str
+    name: str
+    """As the user wrote it; the id is made from it and is safe in every shell and file system."""
+    spec: str
+    """The checked spec as canonical JSON (never a secret's value)."""
+    owner: str
+    engine: str
+    created_at: float
+    phase: RunPhase = RunPhase.QUEUED
+    wanted: Wanted = Wanted.RUN
+    attempt: int = 0
+    """Number of the newest attempt; 0 before the first."""
+    restarts: int = 0
+    """How often it was started again, counted against `limits.restarts`."""
+    quick_losses: int = 0
+    """Losses in a row that came soon after the start; feeds the back-off."""
+    next_attempt_at: float = 0.0
+    started_at: float | None = None
+    """When ranks first started."""
+    ended_at: float | None = None
+    expires_at: float | None = None
+    """When `limits.ttl` stops the run and its machines."""
+    outcome: Outcome | None = None
+    """Decided once the run will end; its phase follows when its claims are gone."""
+    code: str = ""
+    """Why it is where it is, for programs (kebab-case)."""
+    reason: str = ""
+    """The same for people, in one sentence."""
+    options: str = "{}"
+    """JSON of what the caller chose beside the spec, such as {"emulate": true}."""
+    version: int = 0
+    """Counts writes; a write names the version it read, so that none is lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One start of a run's gang."""
+
+    run: str
+    number: int
+    phase: AttemptPhase
+    created_at: float
+    started_at: float | None = None
+    ended_at: float | None = None
+    outcome: Outcome | None = None
+    exit_status: int | None = None
+    failed_node: int | None = None
+    failed_rank: int | None = None
+    code: str = ""
+    reason: str = ""
+    winner: str = ""
+    """Id of the claim whose ranks may run, once seen."""
+    given_up: bool = False
+    """The fence is ours: no claim of this attempt can ever start ranks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """An attempt's ask to one engine for one offer. Its id is the idempotency key."""
+
+    id: str
+    run: str
+    attempt: int
+    index: int
+    engine: str
+    phase: ClaimPhase
+    created_at: float
+    handle: str = ""
+    """The engine's name for it; empty until an answer to submit was received."""
+    tries: int = 0
+    retry_at: float = 0.0
+    error: str = ""
+    """What the engine last said when it did not take the claim."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened to a run, kept for `windlass events`."""
+
+    run: str
+    attempt: int
+    at: float
+    code: str
+    message: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    sequence: int = 0
+    """Given by the store; grows with every event of the store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """The right to write as the controller. `epoch` grows each time it changes hands."""
+
+    holder: str
+    epoch: int
+    expires_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Everything one step writes, in one transaction.
+
+    `run.version` is the version that was read; the store adds one. Attempts and claims are
+    inserted or replaced by key; events are appended.
+    """
+
+    run: Run
+    attempts: tuple[Attempt, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    events: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """A run that has not ended, with what a step needs of it."""
+
+    run: Run
+    attempt: Attempt | None
+    """The newest attempt."""
+    claims: tuple[Claim, ...]
+    """Every claim of the run that is not GONE, and all of the newest attempt's."""
