@@ -1,0 +1,30 @@
+"""How much of each large check is done: small by default, large under `make soak`.
+
+Must not be bypassed: a test that repeats something takes its count from here, and is marked `soak`.
+"""
+
+from __future__ import annotations
+
+import os
+
+
+def _count(name: str, default: int) -> int:
+    text = os.environ.get(name, "")
+    if not text:
+        return default
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError(f"{name} must be a whole number above 0, not {text!r}")
+    return int(text)
+
+
+SEEDS = _count("WINDLASS_SEEDS", 300)
+"""Seeds of the simulation."""
+
+KILLS = _count("WINDLASS_KILLS", 10)
+"""Times that a real process is killed, of each kind."""
+
+EXAMPLES = _count("WINDLASS_EXAMPLES", 100)
+"""Examples that Hypothesis tries for one property."""
+
+NAMES = frozenset({"WINDLASS_SEEDS", "WINDLASS_KILLS", "WINDLASS_EXAMPLES"})
+"""The variables read here; conftest.py clears every other WINDLASS_ variable."""
