@@ -53,6 +53,15 @@ class DiskFolder:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
+    def read_from(self, name: str, offset: int) -> Optional[bytes]:
+        """The object from this byte on, or None when there is none: for readers that follow."""
+        try:
+            with open(self._path(name), "rb", buffering=0) as file:
+                file.seek(offset)
+                return file.readall()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
     def write(self, name: str, data: bytes) -> None:
         """See Folder."""
         path = self._path(name)

@@ -1,0 +1,294 @@
+"""Reading what ranks printed: chunk by chunk out of a run's folder, merged by time.
+
+Must not write anything nor know who reads: `logs`, `run` and `explain` all do.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from windlass.agent import layout
+from windlass.agent.folder import Folder
+
+_STAMP_LENGTH = len("2026-11-15T06:31:22.123Z")
+_LOG = re.compile(r"nodes/(\d+)/(?:rank-(\d+)|(setup))/log-00001\.txt$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLine:
+    """One line that a rank, or `setup`, printed."""
+
+    time: str
+    """ISO 8601, as the agent stamped it; empty when the line carries no stamp."""
+    attempt: int
+    node: int
+    rank: int | None
+    """None: printed by `setup`."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which lines somebody wants to see. None means all of them."""
+
+    node: int | None = None
+    rank: int | None = None
+    attempt: int | None = None
+    has_ranks: bool = True
+    has_setup: bool = False
+
+    def wants(self, source: Source) -> bool:
+        """Whether lines of this source are to be shown."""
+        if self.node is not None and source.node != self.node:
+            return False
+        if source.rank is None:
+            return self.has_setup
+        return self.has_ranks and self.rank in (None, source.rank)
+
+    def attempts(self, newest: int) -> Sequence[int]:
+        """The attempts to read, when `newest` is the number of the newest."""
+        if self.attempt is None:
+            return range(1, newest + 1)
+        return (self.attempt,) if self.attempt <= newest else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a stream of lines comes from."""
+
+    attempt: int
+    node: int
+    rank: int | None
+    stem: str
+    """Name of its chunks in the run's folder, without number and suffix."""
+
+
+@runtime_checkable
+class ReadsParts(Protocol):
+    """A folder that can hand over the end of an object without its beginning."""
+
+    def read_from(self, name: str, offset: int) -> bytes | None:
+        """The object from this byte on, or None when there is none."""
+
+
+class Chunks:
+    """Follows one stream of numbered chunks; every byte is handed over once."""
+
+    def __init__(self, folder: Folder, stem: str, suffix: str) -> None:
+        self._folder = folder
+        self._parts = folder if isinstance(folder, ReadsParts) else None
+        self._stem = stem
+        self._suffix = suffix
+        self._index = 1
+        self._offset = 0
+
+    def fresh(self) -> bytes:
+        """What was added since the last call."""
+        data = b""
+        while True:
+            # The next chunk is looked for before this one is read: a chunk that has a successor
+            # grows no more, so nothing written in between can be missed.
+            has_next = self._read(self._index + 1, 0) is not None
+            more = self._read(self._index, self._offset) or b""
+            data += more
+            self._offset += len(more)
+            if not has_next:
+                return data
+            self._index += 1
+            self._offset = 0
+
+    def _read(self, index: int, offset: int) -> bytes | None:
+        name = layout.chunk(self._stem, index, self._suffix)
+        if self._parts is not None:
+            return self._parts.read_from(name, offset)
+        data = self._folder.read(name)
+        return None if data is None else data[offset:]
+
+
+class Lines:
+    """Whole lines of a stream of chunks; an unfinished one is kept until it is finished."""
+
+    def __init__(self, chunks: Chunks) -> None:
+        self._chunks = chunks
+        self._rest = b""
+
+    def fresh(self, *, is_last: bool = False) -> list[bytes]:
+        """Lines that were finished since the last call; with `is_last` also the unfinished one."""
+        data = self._rest + self._chunks.fresh()
+        if not data:
+            return []
+        lines = data.split(b"\n")
+        self._rest = lines.pop()
+        if is_last and self._rest:
+            lines.append(self._rest)
+            self._rest = b""
+        return lines
+
+
+class Follower:
+    """Follows what the ranks of a run print, over all its attempts."""
+
+    def __init__(self, folder: Folder, choice: Choice) -> None:
+        self._folder = folder
+        self._choice = choice
+        self._attempts: dict[int, _AttemptLogs] = {}
+        self._closed = 0
+
+    def fresh(self, newest: int, *, is_last: bool = False) -> list[LogLine]:
+        """Lines since the last call, attempt by attempt, each merged by time.
+
+        `is_last`: the run has ended, so that no unfinished line will be finished.
+        """
+        lines: list[LogLine] = []
+        for number in self._choice.attempts(newest):
+            if number <= self._closed:
+                continue
+            logs = self._attempts.get(number)
+            if logs is None:
+                logs = self._attempts[number] = _AttemptLogs(self._folder, number, self._choice)
+            is_over = is_last or number < newest
+            lines += logs.fresh(is_last=is_over)
+            if is_over:
+                self._closed = number
+                del self._attempts[number]
+        return lines
+
+
+class _AttemptLogs:
+    """The streams of one attempt, found as they appear."""
+
+    def __init__(self, folder: Folder, number: int, choice: Choice) -> None:
+        self._folder = folder
+        self._number = number
+        self._choice = choice
+        self._readers: dict[Source, Lines] = {}
+
+    def fresh(self, *, is_last: bool) -> list[LogLine]:
+        for source in sources(self._folder, self._number):
+            if source not in self._readers and self._choice.wants(source):
+                chunks = Chunks(self._folder, source.stem, "txt")
+                self._readers[source] = Lines(chunks)
+        found = [
+            parse_line(raw, source)
+            for source, reader in self._readers.items()
+            for raw in reader.fresh(is_last=is_last)
+        ]
+        found.sort(key=_by_time)
+        return found
+
+
+def winning_claim(folder: Folder, attempt: int) -> str | None:
+    """The claim whose ranks may run in this attempt, once there is one."""
+    winner = read_json(folder, layout.winner(attempt))
+    return winner.get("claim") if winner else None
+
+
+def gang_size(folder: Folder, attempt: int) -> int:
+    """How many nodes the winning claim of an attempt has; 0 before there is one."""
+    winner = read_json(folder, layout.winner(attempt))
+    return len(winner.get("addresses", ())) if winner else 0
+
+
+def sources(folder: Folder, attempt: int) -> list[Source]:
+    """Every stream of lines of an attempt, in order of node and rank, `setup` first."""
+    claim = winning_claim(folder, attempt)
+    if claim is None:
+        return []
+    found = []
+    for name in folder.list(layout.claim(attempt, claim)):
+        match = _LOG.search(name)
+        if match is not None:
+            rank = None if match[3] else int(match[2])
+            stem = name.removesuffix("-00001.txt")
+            found.append(Source(attempt=attempt, node=int(match[1]), rank=rank, stem=stem))
+    found.sort(key=lambda source: (source.node, -1 if source.rank is None else source.rank))
+    return found
+
+
+def read_lines(folder: Folder, newest: int, choice: Choice) -> Iterator[LogLine]:
+    """Every line there is, attempt by attempt, each merged by time. Reads a chunk at a time."""
+    for number in choice.attempts(newest):
+        streams = [
+            _stream(folder, source) for source in sources(folder, number) if choice.wants(source)
+        ]
+        yield from heapq.merge(*streams, key=_by_time)
+
+
+def tail_lines(folder: Folder, newest: int, choice: Choice, *, count: int) -> list[LogLine]:
+    """The last `count` lines; reads no more chunks than it takes."""
+    found: list[LogLine] = []
+    for number in reversed(choice.attempts(newest)):
+        lines: list[LogLine] = []
+        for source in sources(folder, number):
+            if choice.wants(source):
+                lines += _stream_tail(folder, source, count)
+        lines.sort(key=_by_time)
+        found = lines + found
+        if len(found) >= count:
+            break
+    return found[len(found) - count :] if len(found) > count else found
+
+
+def parse_line(raw: bytes, source: Source) -> LogLine:
+    """A line as the agent wrote it: a stamp, a space, and what was printed."""
+    text = raw.decode("utf-8", "replace")
+    time = ""
+    stamped = text[:_STAMP_LENGTH]
+    if stamped.endswith("Z") and stamped[10:11] == "T" and text[_STAMP_LENGTH:][:1] in (" ", ""):
+        time, text = stamped, text[_STAMP_LENGTH + 1 :]
+    return LogLine(time=time, attempt=source.attempt, node=source.node, rank=source.rank, text=text)
+
+
+def read_json(folder: Folder, name: str) -> dict[str, Any] | None:
+    """An object of the run's folder, or None when there is none or it makes no sense."""
+    data = folder.read(name)
+    if data is None:
+        return None
+    try:
+        value = json.loads(data)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _by_time(line: LogLine) -> str:
+    return line.time
+
+
+def _chunk_numbers(folder: Folder, source: Source) -> list[int]:
+    prefix = source.stem.rpartition("/")[0]
+    stem = source.stem + "-"
+    return [
+        int(name[len(stem) : -len(".txt")])
+        for name in folder.list(prefix)
+        if name.startswith(stem) and name.endswith(".txt")
+    ]
+
+
+def _stream(folder: Folder, source: Source) -> Iterator[LogLine]:
+    rest = b""
+    for index in _chunk_numbers(folder, source):
+        data = rest + (folder.read(layout.chunk(source.stem, index, "txt")) or b"")
+        *lines, rest = data.split(b"\n")
+        yield from _parsed(lines, source)
+    if rest:
+        yield parse_line(rest, source)
+
+
+def _stream_tail(folder: Folder, source: Source, count: int) -> list[LogLine]:
+    data = b""
+    for index in reversed(_chunk_numbers(folder, source)):
+        data = (folder.read(layout.chunk(source.stem, index, "txt")) or b"") + data
+        if data.count(b"\n") > count:
+            break
+    lines = data.removesuffix(b"\n").split(b"\n") if data else []
+    return list(_parsed(lines[-count:] if count else [], source))
+
+
+def _parsed(lines: Iterable[bytes], source: Source) -> Iterator[LogLine]:
+    return (parse_line(line, source) for line in lines)

@@ -1,0 +1,281 @@
+"""What a run has got done: steps, work lost to restarts, goodput, from its progress records.
+
+Must not decide anything: pure functions over records, and thin readers that fetch them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from windlass.agent import layout
+from windlass.agent.folder import Folder
+from windlass.controller.logs import Chunks, Lines, winning_claim
+from windlass.state.model import Attempt, Run
+from windlass.state.phases import Outcome
+
+_PROGRESS = re.compile(r"nodes/(\d+)/rank-(\d+)/progress-(\d+)\.jsonl$")
+_RETRIED_BY_HAND = frozenset({Outcome.USER_ERROR, Outcome.STOPPED, Outcome.REJECTED})
+"""The controller starts nothing again after these: the wait before the next was the user's."""
+_OWN_KEYS = frozenset({"step", "time", "attempt", "event", "rank"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One line of progress: a step that was done, or a checkpoint saved or restored."""
+
+    attempt: int
+    step: int
+    time: float | None = None
+    event: str = ""
+    """Empty for a step; `saved` or `restored` for a checkpoint."""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """Steps that an attempt had done and the next one had to do again."""
+
+    attempt: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a run has got done so far."""
+
+    steps: int | None
+    """The last step that counts; None when nothing was reported."""
+    steps_total: int | None
+    step_s: float | None
+    """Median seconds of a step."""
+    restarts: int
+    losses: tuple[Loss, ...]
+    saved_step: int | None
+    """The newest checkpoint that was reported."""
+    metrics: Mapping[str, float]
+    wall_s: float | None
+    """Seconds since ranks first started, waits for a person left out."""
+    useful_s: float | None
+    goodput: float | None
+    """The part of the wall time that went into steps that count."""
+
+    @property
+    def steps_lost(self) -> int:
+        """Steps done in vain."""
+        return sum(loss.steps for loss in self.losses)
+
+
+def parse_record(raw: bytes, attempt: int) -> Record | None:
+    """A record, or None when the line is not one (torn, or written by something else)."""
+    try:
+        value = json.loads(raw)
+        step = int(value["step"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    metrics = {
+        key: float(number)
+        for key, number in value.items()
+        if key not in _OWN_KEYS
+        and isinstance(number, int | float)
+        and not isinstance(number, bool)
+        and math.isfinite(number)
+    }
+    time = value.get("time")
+    return Record(
+        attempt=attempt,
+        step=step,
+        time=float(time) if isinstance(time, int | float) else None,
+        event=str(value.get("event", "")),
+        metrics=metrics,
+    )
+
+
+def make_report(
+    run: Run,
+    attempts: Sequence[Attempt],
+    records: Sequence[Record],
+    *,
+    now: float,
+    steps_total: int | None,
+) -> Report:
+    """What the records of a run amount to."""
+    chapters = _chapters(records)
+    cuts = [
+        _restored_step(chapters[number + 1]) if number + 1 < len(chapters) else None
+        for number in range(len(chapters))
+    ]
+    step_s = _median_step_s(chapters)
+    wall_s = _wall_s(run, attempts, now)
+    useful_s = _useful_s(chapters, cuts, step_s)
+    last = _last_step(chapters[-1]) if chapters else None
+    saved = [record.step for record in records if record.event == "saved"]
+    return Report(
+        steps=last,
+        steps_total=steps_total,
+        step_s=step_s,
+        restarts=run.restarts,
+        losses=_losses(chapters, cuts),
+        saved_step=saved[-1] if saved else None,
+        metrics=_last_metrics(records),
+        wall_s=wall_s,
+        useful_s=useful_s,
+        goodput=min(1.0, useful_s / wall_s) if useful_s is not None and wall_s else None,
+    )
+
+
+class ProgressFollower:
+    """Follows the progress of a run over its attempts: of the first rank that reports any."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._attempt = 0
+        self._lines: Lines | None = None
+
+    def fresh(self, newest: int) -> list[Record]:
+        """Records since the last call."""
+        records: list[Record] = []
+        while True:
+            records += self._fresh_of_attempt()
+            if self._attempt >= newest:
+                return records
+            self._attempt += 1
+            self._lines = None
+
+    def _fresh_of_attempt(self) -> list[Record]:
+        if self._lines is None:
+            stem = _leading_stem(self._folder, self._attempt) if self._attempt else None
+            if stem is None:
+                return []
+            self._lines = Lines(Chunks(self._folder, stem, "jsonl"))
+        parsed = [parse_record(raw, self._attempt) for raw in self._lines.fresh()]
+        return [record for record in parsed if record is not None]
+
+
+def read_records(folder: Folder, newest: int) -> list[Record]:
+    """Every record of a run."""
+    return ProgressFollower(folder).fresh(newest)
+
+
+def read_last_record(folder: Folder, newest: int) -> Record | None:
+    """The last step that was reported; reads one chunk, or two when one has just begun."""
+    for number in range(newest, 0, -1):
+        claim = winning_claim(folder, number)
+        names = _progress_names(folder, number, claim) if claim else []
+        for _, name in reversed(names):
+            for raw in reversed((folder.read(name) or b"").split(b"\n")):
+                record = parse_record(raw, number)
+                if record is not None and not record.event:
+                    return record
+    return None
+
+
+def _progress_names(folder: Folder, attempt: int, claim: str) -> list[tuple[int, str]]:
+    """The chunks of the first rank that reports, with their numbers, in order."""
+    chunks: dict[tuple[int, int], list[tuple[int, str]]] = {}
+    for name in folder.list(layout.claim(attempt, claim)):
+        match = _PROGRESS.search(name)
+        if match is not None:
+            chunks.setdefault((int(match[1]), int(match[2])), []).append((int(match[3]), name))
+    return sorted(chunks[min(chunks)]) if chunks else []
+
+
+def _leading_stem(folder: Folder, attempt: int) -> str | None:
+    claim = winning_claim(folder, attempt)
+    names = _progress_names(folder, attempt, claim) if claim else []
+    return names[0][1].rpartition("-")[0] if names else None
+
+
+def _chapters(records: Sequence[Record]) -> list[list[Record]]:
+    """The records of each attempt that reported a step, in order."""
+    chapters: dict[int, list[Record]] = {}
+    for record in records:
+        chapters.setdefault(record.attempt, []).append(record)
+    return [chapters[number] for number in sorted(chapters) if _steps(chapters[number])]
+
+
+def _steps(chapter: Sequence[Record]) -> list[Record]:
+    return [record for record in chapter if not record.event]
+
+
+def _last_step(chapter: Sequence[Record]) -> int:
+    return _steps(chapter)[-1].step
+
+
+def _restored_step(chapter: Sequence[Record]) -> int:
+    """The step the attempt went on from; before its first when it restored nothing."""
+    for record in chapter:
+        if record.event == "restored":
+            return record.step
+        if not record.event:
+            break
+    return _steps(chapter)[0].step - 1
+
+
+def _losses(chapters: Sequence[Sequence[Record]], cuts: Sequence[int | None]) -> tuple[Loss, ...]:
+    return tuple(
+        Loss(attempt=chapter[0].attempt, steps=_last_step(chapter) - cut)
+        for chapter, cut in zip(chapters, cuts, strict=True)
+        if cut is not None and _last_step(chapter) > cut
+    )
+
+
+def _spans(chapter: Sequence[Record]) -> list[tuple[int, int, float]]:
+    """(first step left out, last step, seconds) between two reports of the same attempt."""
+    steps = [record for record in _steps(chapter) if record.time is not None]
+    return [
+        (before.step, after.step, (after.time or 0.0) - (before.time or 0.0))
+        for before, after in zip(steps, steps[1:], strict=False)
+        if after.step > before.step
+    ]
+
+
+def _median_step_s(chapters: Sequence[Sequence[Record]]) -> float | None:
+    each = [
+        seconds / (after - before)
+        for chapter in chapters
+        for before, after, seconds in _spans(chapter)
+    ]
+    return statistics.median(each) if each else None
+
+
+def _useful_s(
+    chapters: Sequence[Sequence[Record]], cuts: Sequence[int | None], step_s: float | None
+) -> float | None:
+    """Seconds that went into steps no later attempt did again.
+
+    The first report of an attempt has nothing before it to measure from: its steps count as
+    median ones, so that compiling and loading are not taken for work.
+    """
+    if step_s is None:
+        return None
+    useful_s = 0.0
+    for chapter, cut in zip(chapters, cuts, strict=True):
+        first = _steps(chapter)[0].step
+        end = _last_step(chapter) if cut is None else cut
+        useful_s += max(0, min(first, end) - _restored_step(chapter)) * step_s
+        for before, after, seconds in _spans(chapter):
+            kept = max(0, min(after, end) - before)
+            useful_s += seconds * kept / (after - before)
+    return useful_s
+
+
+def _wall_s(run: Run, attempts: Sequence[Attempt], now: float) -> float | None:
+    if run.started_at is None:
+        return None
+    wall_s = (run.ended_at if run.ended_at is not None else now) - run.started_at
+    for before, after in zip(attempts, attempts[1:], strict=False):
+        if before.outcome in _RETRIED_BY_HAND and before.ended_at is not None:
+            wall_s -= max(0.0, after.created_at - before.ended_at)
+    return max(0.0, wall_s)
+
+
+def _last_metrics(records: Sequence[Record]) -> Mapping[str, float]:
+    for record in reversed(records):
+        if not record.event and record.metrics:
+            return record.metrics
+    return {}
