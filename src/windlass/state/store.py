@@ -54,7 +54,8 @@ class Store(Protocol):
         is current, PhaseIllegal unless it has ended."""
 
     def delete_run(self, run_id: str) -> None:
-        """10. Forget an ended run and all that belongs to it; RunNotReady if it has not ended."""
+        """10. Forget an ended run and all that belongs to it; RunNotReady if it has not ended,
+        RunUnknown when there is no such run."""
 
     # ---- the controller's side -------------------------------------------------------------
 
@@ -62,7 +63,8 @@ class Store(Protocol):
         self, holder: str, *, now: float, ttl_s: float, is_holder_dead: bool = False
     ) -> Lease | None:
         """11. Take the lease when it is free, expired, or `is_holder_dead` says that whoever holds
-        it cannot be alive; None when somebody else has it. The epoch grows by one."""
+        it cannot be alive, or `holder` has it already (an earlier life of the same holder then
+        loses it); None when somebody else has it. The epoch grows by one."""
 
     def renew_lease(self, lease: Lease, *, now: float, ttl_s: float) -> Lease:
         """12. Same epoch, later expiry; LeaseLost when the epoch has moved on."""
@@ -76,7 +78,8 @@ class Store(Protocol):
     def write(self, lease: Lease, change: Change) -> Run:
         """15. The fenced write. One transaction that checks, before it writes anything, that the
         lease's epoch is current (LeaseLost) and the run's version is the one read (RunChanged),
-        and that every phase moves legally (PhaseIllegal). Returns the run with its new version."""
+        and that every phase moves legally (PhaseIllegal). Returns the run with its new version.
+        StoreBusy leaves open whether it happened: load again before deciding anew."""
 
     def data_version(self) -> int:
         """16. A number that changes whenever another connection has written: cheap to poll."""
