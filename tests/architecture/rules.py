@@ -201,18 +201,24 @@ def runs_on_python_39(source: Source) -> Iterator[str]:
 
 
 def dead_modules(sources: list[Source], entry_points: frozenset[str]) -> list[str]:
-    """Modules that nobody imports, by statement or by a string that names them."""
-    known = {source.module for source in sources}
+    """Modules that nobody imports, by statement or by a string that names them.
+
+    A string that ends in a dot names every module of that package: `f"windlass.cli.{name}"`.
+    """
     reached = set(entry_points)
     for source in sources:
         mentioned = {name for _, name in imported(source)}
         for _, value in strings(source):
-            mentioned.update(re.findall(r"[\w.]+", value))
+            mentioned.update(re.findall(r"windlass[\w.]+", value))
         reached |= mentioned - {source.module}
+
+    def is_reached(module: str) -> bool:
+        return module in reached or f"{module.rpartition('.')[0]}." in reached
+
     return sorted(
         source.at(1, "nobody imports this module")
         for source in sources
-        if source.module in known - reached and not source.name.endswith("__init__.py")
+        if not source.name.endswith("__init__.py") and not is_reached(source.module)
     )
 
 

@@ -150,7 +150,9 @@ def test_a_module_that_nobody_imports_is_found():
     used = Source("src/windlass/used.py", "import windlass.lonely.not_it\n")
     lazy = Source("src/windlass/lazy.py", "NAMES = ['windlass.used:main']\n")
     dead = Source("src/windlass/dead.py", "import windlass.lazy\nimport windlass.dead\n")
-    found = rules.dead_modules([used, lazy, dead], frozenset())
+    table = Source("src/windlass/table.py", "import windlass.table\nx = f'windlass.many.{1}'\n")
+    one = Source("src/windlass/many/one.py", "")
+    found = rules.dead_modules([used, lazy, dead, table, one], frozenset({"windlass.table"}))
     assert found == ["src/windlass/dead.py:1: nobody imports this module"]
 
 
