@@ -78,7 +78,9 @@ def _resources(fields: dict[str, Any]) -> Resources:
 
 
 def _where(fields: dict[str, Any]) -> Where:
-    lists = {name: tuple(fields.pop(name, ())) for name in ("engines", "regions", "buy")}
+    lists: dict[str, Any] = {
+        name: tuple(fields.pop(name, ())) for name in ("engines", "regions", "buy")
+    }
     return Where(**lists, **fields)
 
 

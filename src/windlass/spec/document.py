@@ -12,7 +12,7 @@ from pathlib import Path
 from windlass.errors import OptionRefused
 from windlass.spec.problems import At, Problems
 from windlass.spec.refused import quoted
-from windlass.spec.tree import Node, Table, compose
+from windlass.spec.tree import Node, Scalar, Table, compose
 
 BYTES_MAX = 1024 * 1024
 # Each costs libyaml a look at all the others, so many of them would take minutes.
@@ -84,6 +84,8 @@ def read_node(data: bytes | str, problems: Problems, *, may_be_empty: bool = Fal
     if not _is_text(text, problems):
         return None
     root = compose(text, problems)
+    if isinstance(root, Scalar) and root.is_plain and not root.text:
+        root = None
     if root is None and not problems and not may_be_empty:
         problems.add(
             "empty-file",
