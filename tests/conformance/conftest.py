@@ -29,11 +29,18 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty store, once for each kind."""
+def fresh_urls(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[int], list[str]]:
+    """Gives URLs of stores that nobody has opened yet, once for each kind of store."""
     if request.param == "sqlite":
-        return f"sqlite://{tmp_path}/store.db"
-    return request.getfixturevalue("postgres_server").fresh_url()
+        return lambda count: [f"sqlite://{tmp_path}/{n}/store.db" for n in range(count)]
+    server = request.getfixturevalue("postgres_server")
+    return lambda count: [server.fresh_url() for _ in range(count)]
+
+
+@pytest.fixture
+def store_url(fresh_urls: Callable[[int], list[str]]) -> str:
+    """The URL of a store that nobody has opened yet."""
+    return fresh_urls(1)[0]
 
 
 @pytest.fixture

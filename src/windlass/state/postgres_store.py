@@ -25,6 +25,12 @@ MIGRATION_LOCK = 0x57_4E_44_4C
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 BEGIN_WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
+# Reads the catalog itself: `to_regclass` would answer from a cache that a wait for an advisory
+# lock does not refresh, so the second of two processes that create a store would miss the first's.
+HAS_SCHEMA = """
+    SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relname = 'schema_version' AND n.nspname = ANY (current_schemas(false))"""
+
 # Lost connections, and refusals that are over soon: a restart, too many clients, a lock.
 PASSING = (
     psycopg.OperationalError,
@@ -105,8 +111,7 @@ class PostgresDatabase:
 
     def schema_version(self) -> int:
         """See Database."""
-        [(is_there,)] = self.query("SELECT to_regclass('schema_version') IS NOT NULL")
-        if not is_there:
+        if not self.query(HAS_SCHEMA):
             return 0
         [(version,)] = self.query("SELECT coalesce(max(version), 0) FROM schema_version")
         return int(version)
