@@ -44,14 +44,15 @@ def dtype_of(name: str) -> np.dtype[Any]:
         CheckpointMismatch: this machine has no such type.
     """
     try:
-        found: np.dtype[Any] = np.dtype(name)
-        if name.isidentifier():  # A name says nothing about the order: it is written as little.
-            found = found.newbyteorder("<")
-        return found
+        if not name.isidentifier():
+            return np.dtype(name)
+        # A name says nothing about the order of bytes: they are written little end first.
+        return np.dtype(name).newbyteorder("<")
     except TypeError:
         pass
     try:
-        return np.dtype(getattr(importlib.import_module("ml_dtypes"), name))
+        extension: np.dtype[Any] = np.dtype(getattr(importlib.import_module("ml_dtypes"), name))
+        return extension
     except (ImportError, AttributeError):
         raise CheckpointMismatch(
             f"The checkpoint has elements of type {name}, which NumPy does not know here.",
