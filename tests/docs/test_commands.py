@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import click
 
+import pages
 import tree
-from docs import markdown
 from windlass.cli.group import group
 
 PAGE = "docs/commands.md"
@@ -52,11 +52,11 @@ def called(text: str) -> Iterator[tuple[int, str, list[str]]]:
     """Each call of `windlass` that a page shows: its line, its command and its long options."""
     shown = [
         (block.line + offset, line)
-        for block in markdown.blocks(text)
+        for block in pages.blocks(text)
         if block.language in ("sh", "bash", "console")
         for offset, line in enumerate(block.text.splitlines(), 1)
     ]
-    for number, line in markdown.prose(text):
+    for number, line in pages.prose(text):
         shown += [(number, span) for span in re.findall(r"`([^`]+)`", line)]
     for number, line in shown:
         for command, rest in re.findall(r"(?<![\w/.-])windlass +([a-z]+)([^|;&>]*)", line):

@@ -7,8 +7,8 @@ from urllib.parse import unquote
 
 import pytest
 
+import pages
 import tree
-from docs import markdown
 
 PAGES = {
     "docs/a.md": "# A page\n## Same\n## Same\n[b](sub/b.md#the-end) [folder](sub) `[no](link)`\n",
@@ -16,13 +16,13 @@ PAGES = {
 }
 
 
-def broken(pages: dict[str, str], known: set[str]) -> list[str]:
-    """Links of `pages` to a file that is not in `known`, or to a heading that is not there."""
+def broken(texts: dict[str, str], known: set[str]) -> list[str]:
+    """Links of `texts` to a file that is not in `known`, or to a heading that is not there."""
     problems = []
     folders = {posixpath.dirname(name) for name in known}
     folders |= {posixpath.dirname(folder) for folder in folders}
-    for name, text in pages.items():
-        for line, target in markdown.links(text):
+    for name, text in texts.items():
+        for line, target in pages.links(text):
             if ":" in target.partition("/")[0]:
                 continue  # Another site.
             path, _, anchor = target.partition("#")
@@ -30,7 +30,7 @@ def broken(pages: dict[str, str], known: set[str]) -> list[str]:
             there = posixpath.normpath(here)
             if there not in known and there not in folders:
                 problems.append(f"{name}:{line}: {target}: there is no such file")
-            elif anchor and anchor not in markdown.anchors(pages.get(there, "")):
+            elif anchor and anchor not in pages.anchors(texts.get(there, "")):
                 problems.append(f"{name}:{line}: {target}: there is no such heading")
     return problems
 
@@ -46,14 +46,14 @@ def test_every_page_of_the_docs_can_be_reached_from_the_index():
     while open_pages:
         page = open_pages.pop()
         seen.add(page)
-        for _, target in markdown.links(tree.text(page)):
+        for _, target in pages.links(tree.text(page)):
             there = posixpath.normpath(
                 posixpath.join(posixpath.dirname(page), target.split("#")[0])
             )
             if there.startswith("docs/") and there.endswith(".md") and there not in seen:
                 open_pages.append(there)
-    pages = {name for name in tree.markdown_files() if name.startswith("docs/")}
-    assert pages - seen == set()
+    there_are = {name for name in tree.markdown_files() if name.startswith("docs/")}
+    assert there_are - seen == set()
 
 
 def test_good_links_are_left_alone():
@@ -64,10 +64,10 @@ def test_good_links_are_left_alone():
     "link", ["[x](missing.md)", "[x](sub/b.md#missing)", "[x](#missing)", "[x]: sub/missing.md"]
 )
 def test_a_broken_link_is_found(link):
-    pages = {**PAGES, "docs/a.md": f"{PAGES['docs/a.md']}{link}\n"}
-    assert len(broken(pages, set(pages))) == 1
+    spoilt = {**PAGES, "docs/a.md": f"{PAGES['docs/a.md']}{link}\n"}
+    assert len(broken(spoilt, set(spoilt))) == 1
 
 
 def test_links_in_code_are_no_links():
     text = "```\n[x](missing.md)\n```\n`[x](missing.md)`\n"
-    assert list(markdown.links(text)) == []
+    assert list(pages.links(text)) == []

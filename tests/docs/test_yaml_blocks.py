@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+import pages
 import tree
-from docs import markdown
 from windlass.errors import SpecInvalid
 from windlass.spec.load import parse_spec
 
 EXCUSE = "# not a spec"
 
 
-def specs(text: str) -> list[markdown.Block]:
+def specs(text: str) -> list[pages.Block]:
     """The blocks of a page that are meant to be whole specs."""
     return [
         block
-        for block in markdown.blocks(text)
+        for block in pages.blocks(text)
         if block.language in ("yaml", "yml")
         and any(line.startswith("run:") for line in block.text.splitlines())
         and EXCUSE not in block.text
