@@ -10,6 +10,7 @@ so that the same code runs on a machine and in simulation. Python 3.9, standard 
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, Dict, List, NamedTuple, Optional, Protocol
 
 from windlass.agent import layout
@@ -80,10 +81,14 @@ class Body(Protocol):
 class Node:
     """One node's part in the gang. `tick` it until `is_done`."""
 
-    def __init__(self, folder: Folder, order: Order, body: Body) -> None:
+    def __init__(
+        self, folder: Folder, order: Order, body: Body, *, nonce: Optional[str] = None
+    ) -> None:
         self.folder = folder
         self.order = order
         self.body = body
+        # A second start of the same node, by a submit that was delayed, is told from the first.
+        self.nonce = nonce if nonce is not None else os.urandom(8).hex()
         self.state = "waiting"
         self.outcome = ""
         self._beats = 0
@@ -102,15 +107,23 @@ class Node:
         """Whether the agent may leave."""
         return self.state == "done"
 
+    @property
+    def renewed_at(self) -> Optional[float]:
+        """When the lease was renewed last; the keeper counts from here."""
+        return self._renewed_at
+
     def tick(self, now: float, wall: float) -> float:
         """Do what is due; return after how many seconds to come back at the latest.
 
         `now` counts seconds steadily, `wall` is the time of day. OSError from the folder is
         swallowed here: being cut off is what the lease is for.
         """
+        if self._renewed_at is not None and now - self._renewed_at >= LEASE_S:
+            self._check_lease(now)  # Suspended for so long: a beat must not renew what is lost.
         try:
             self._beat(now, wall)
         except OSError:
+            self._beat_due = now + LAST_POLL_S  # Not at once: a cut may last for a minute.
             self._check_lease(now)
         try:
             self._advance(now, wall)
@@ -152,6 +165,10 @@ class Node:
         if winner.get("claim") != self.order.claim:
             self._leave("given-up", Ended(0, reason="another claim won, or none may"), wall)
             return
+        if winner["nonces"][self.order.node] != self.nonce:
+            # Not us but an earlier start of this node won; it may be alive or counted as lost.
+            self.state = "done"
+            return
         self._addresses = winner["addresses"]
         self.body.prepare()
         self.state = "preparing"
@@ -163,6 +180,7 @@ class Node:
         addresses = [beat["address"] for beat in beats if beat is not None]
         mine = {
             "claim": self.order.claim,
+            "nonces": [beat["nonce"] for beat in beats if beat is not None],
             "addresses": addresses,
             "coordinator": addresses[0],
         }
@@ -314,6 +332,7 @@ class Node:
         beat = {
             **self.body.facts(),
             "address": self.body.address(),
+            "nonce": self.nonce,
             "state": self.state,
             "time": wall,
             "beat": self._beats,
