@@ -35,15 +35,15 @@ PR_SET_PDEATHSIG = 1
 
 
 class PostgresServer:
-    """A server that is up. `superuser` sees everything; each test gets a schema of its own."""
+    """A server that is up; each test gets a schema of its own."""
 
-    def __init__(self, socket_folder: str) -> None:
-        self._socket_folder = socket_folder
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
         self._numbers = itertools.count(1)
 
     def url(self, *, schema: str = "", database: str = "postgres") -> str:
         """The URL of a schema of a database."""
-        url = f"postgresql://windlass@/{database}?host={quote(self._socket_folder, safe='')}"
+        url = f"postgresql://windlass@/{database}?host={quote(self.folder, safe='')}"
         return f"{url}&options={quote(f'-csearch_path={schema}')}" if schema else url
 
     def fresh_url(self) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from builders import make_attempt, make_claim, make_event, make_run
 from conformance.stores import add, everything, take
-from windlass.errors import (
+from windlass.errors import InternalError, (
     PhaseIllegal,
     RunChanged,
     RunNotReady,
@@ -216,3 +216,10 @@ def test_10_an_ended_run_is_forgotten_with_all_that_belongs_to_it(store):
         store.delete_run("r")
     add(store, "r")
     assert store.list_events("r")[0].sequence > last, "a number is never given twice"
+
+
+def test_a_closed_store_says_so_and_can_be_closed_again(store):
+    store.close()
+    store.close()
+    with pytest.raises(InternalError):
+        store.live()

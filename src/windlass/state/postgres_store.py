@@ -61,6 +61,7 @@ class PostgresDatabase:
         self._address = address
         self._lock_timeout_s = lock_timeout_s
         self._own_writes = 0
+        self._is_closed = False
         try:
             self._connection = self._connect()
         except psycopg.Error as exc:
@@ -123,6 +124,7 @@ class PostgresDatabase:
 
     def close(self) -> None:
         """See Database."""
+        self._is_closed = True
         self._connection.close()
 
     def _connect(self) -> psycopg.Connection[Row]:
@@ -138,6 +140,8 @@ class PostgresDatabase:
         return connection
 
     def _open(self) -> psycopg.Connection[Row]:
+        if self._is_closed:
+            raise InternalError(f"the store {self.place} was closed")
         if self._connection.closed:
             self._connection = self._connect()
         return self._connection

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from windlass.errors import InternalError, StoreBusy, StoreUnreachable, WindlassError
@@ -135,7 +135,7 @@ class SqliteDatabase:
             self.query("COMMIT")
         except BaseException:
             # SQLite ends the transaction itself after some errors, such as a full disk.
-            if self._connection.in_transaction:
+            with suppress(sqlite3.Error):
                 self._connection.rollback()
             raise
 
