@@ -66,13 +66,29 @@ def imported(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def used(source: Source) -> Iterator[tuple[int, str]]:
-    """Every dotted name that the file imports or reads from a module: `(line, dotted name)`."""
+    """Every dotted name that the file imports, or reads from what it has imported, whatever it
+    calls that: `(line, dotted name)`."""
     yield from imported(source)
+    meant = _bindings(source)
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Attribute):
-            dotted = ast.unparse(node)
-            if re.fullmatch(r"[\w.]+", dotted):
-                yield node.lineno, dotted
+            root, _, rest = ast.unparse(node).partition(".")
+            if root in meant:
+                yield node.lineno, f"{meant[root]}.{rest}"
+
+
+def _bindings(source: Source) -> dict[str, str]:
+    """What each name means that an import gives: `import os.path as p` gives p for os.path."""
+    meant: dict[str, str] = {}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                root = alias.name.partition(".")[0]
+                meant |= {alias.asname: alias.name} if alias.asname else {root: root}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                meant[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return meant
 
 
 def named(source: Source) -> Iterator[tuple[int, str]]:
