@@ -11,7 +11,8 @@ import pytest
 
 from builders import make_attempt, make_claim, make_event, make_run
 from conformance.stores import add, everything, take
-from windlass.errors import InternalError, (
+from windlass.errors import (
+    InternalError,
     PhaseIllegal,
     RunChanged,
     RunNotReady,
