@@ -76,8 +76,8 @@ _ALIASES = {
 }
 _NAMES = {name.casefold(): name for name in (*GPUS, *TPUS)} | _ALIASES
 
-_TURNED_ROUND = re.compile(r"(\d+)\s*[x*]\s*(.+)|(.+?)\s*[x*]\s*(\d+)", re.IGNORECASE)
-_WITH_COUNT = re.compile(r"(.+?)\s*([:-])\s*(\d+)")
+_TURNED_ROUND = re.compile(r"(\d+)\s*[x*]\s*(.+)|(.+?)\s*[x*]\s*(\d+)", re.IGNORECASE | re.ASCII)
+_WITH_COUNT = re.compile(r"(.+?)\s*([:-])\s*(\d+)", re.ASCII)
 _LISTED_MAX = 12
 _TEXT_MAX = 60
 

@@ -18,7 +18,6 @@ from windlass.spec.sections import store_url
 from windlass.spec.suggest import did_you_mean
 from windlass.spec.tree import Table
 
-DEFAULT_ENGINES = ("local",)
 STORES = ("sqlite", "postgresql")
 
 # Google's rule for project ids, with the domain prefix that old ones have.
@@ -29,7 +28,8 @@ _PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]", re.ASCII)
 class Config:
     """What holds for every run of this user unless the spec says otherwise."""
 
-    engines: tuple[str, ...] = DEFAULT_ENGINES
+    engines: tuple[str, ...] = ()
+    """Empty: the engine that needs nothing but this machine."""
     store: str | None = None
     """None: the SQLite file in the home folder."""
     project: str | None = None
@@ -72,7 +72,7 @@ def parse_config(text: str | bytes, *, path: str) -> Config:
 
 def _read_config(reader: Reader) -> Config:
     return Config(
-        engines=reader.each("engines", names.engine_name) or DEFAULT_ENGINES,
+        engines=reader.each("engines", names.engine_name),
         store=reader.scalar("store", _store),
         project=reader.scalar("project", _project),
         run_folder=reader.scalar("run_folder", store_url),

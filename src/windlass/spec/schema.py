@@ -42,9 +42,9 @@ def config_schema() -> Schema:
     """The schema of `config.yaml` in the home folder."""
     properties = {
         "engines": _one_or_more(
-            "Engines used when a spec names none.", _text("An engine.", "^[a-z][a-z0-9-]*$")
-        )
-        | {"default": ["local"]},
+            "Engines used when a spec names none. Default: local.",
+            _text("An engine.", "^[a-z][a-z0-9-]*$"),
+        ),
         "store": _text(
             "Where runs are remembered. Default: a SQLite file in the home folder.",
             "^(sqlite:///.+|postgresql://.+)$",

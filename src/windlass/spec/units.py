@@ -15,14 +15,14 @@ _DIGITS_MAX = 30
 DURATION_MAX_S = 3650 * 86400.0
 
 _SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
-_PART = re.compile(r"(\d+(?:\.\d+)?)([a-z]+)")
-_NUMBER = re.compile(r"[+-]?(\d[\d_]*(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
-_SIZE = re.compile(r"(\d+)(?:\.(\d+))?\s*([A-Za-z]*)")
+_PART = re.compile(r"(\d+(?:\.\d+)?)([a-z]+)", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d[\d_]*(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_SIZE = re.compile(r"(\d+)(?:\.(\d+))?\s*([A-Za-z]*)", re.ASCII)
 _MONEY = re.compile(
     r"(?P<sign>\$)?\s*(?P<amount>\d+(?:\.\d{1,2})?)\s*(?P<currency>[A-Za-z]*)", re.ASCII
 )
-_FOREIGN = re.compile(r"[€£¥₹]|\b[A-Za-z]{3}\b")
-_RANGE = re.compile(r"(\d+)(?:\s*\.\.\s*(\d+))?")
+_FOREIGN = re.compile(r"[€£¥₹]|\b(?!usd)[a-z]{3}\b", re.IGNORECASE)
+_RANGE = re.compile(r"(\d+)(?:\s*\.\.\s*(\d+))?", re.ASCII)
 
 _BYTES: dict[str, int] = {
     "B": 1,
