@@ -6,6 +6,7 @@ Must not know what the objects mean (layout.py and node.py do). Python 3.9, stan
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import urllib.parse
 from pathlib import Path
@@ -89,7 +90,12 @@ class DiskFolder:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = open(path, "ab", buffering=0)
         with file:
-            file.write(data)
+            before = file.tell()
+            try:
+                _write_all(file, data)
+            except OSError:
+                os.ftruncate(file.fileno(), before)  # All or nothing, so that it can be retried.
+                raise
 
     def list(self, prefix: str) -> List[str]:
         """See Folder."""
@@ -122,7 +128,7 @@ def _staged(path: Path, data: bytes, *, is_durable: bool) -> Iterator[str]:
         file = open(staged, "wb", buffering=0)
     try:
         with file:
-            file.write(data)
+            _write_all(file, data)
             if is_durable:
                 os.fsync(file.fileno())
         yield str(staged)
@@ -130,6 +136,13 @@ def _staged(path: Path, data: bytes, *, is_durable: bool) -> Iterator[str]:
         with contextlib.suppress(FileNotFoundError):
             staged.unlink()
         raise
+
+
+def _write_all(file: io.FileIO, data: bytes) -> None:
+    """A full disk takes a part of the data first, and complains only when asked again."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
 
 
 def open_folder(url: str) -> Folder:

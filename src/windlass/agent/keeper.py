@@ -97,7 +97,7 @@ class _Watch:
     def until_over(self) -> int:
         """The agent's exit status; 1 when it did not end by itself."""
         while True:
-            readable, _, _ = select.select(self._listened, [], [], LOOK_S)
+            readable, _, _ = select.select(self._listened, [], [], self._patience())
             if self._lease in readable:
                 self._read_lease()
             for number in self._signals.take():
@@ -108,6 +108,11 @@ class _Watch:
                 return self._status
             if self._lease_ends is not None and clock.now() >= self._lease_ends:
                 return 1
+
+    def _patience(self) -> float:
+        if self._lease_ends is None:
+            return LOOK_S
+        return max(0.0, min(LOOK_S, self._lease_ends - clock.now()))
 
     def _read_lease(self) -> None:
         said = os.read(self._lease, 65536).split()
