@@ -45,7 +45,9 @@ def source_of(value: Array, path: str) -> Optional[Source]:
     Raises:
         CheckpointRefused: it is an array of a kind that cannot be saved.
     """
-    if isinstance(value, (np.ndarray, np.generic)):
+    if isinstance(value, np.generic):
+        value = np.asarray(value)  # NumPy gives an empty text another type as an array.
+    if isinstance(value, np.ndarray):
         return Source(_numpy_tensor(value, path), value, path)
     if is_jax(value):
         return Source(_jax_tensor(value, path), value, path)

@@ -168,7 +168,7 @@ class _Draft:
         path = self.folder / manifest.NAME
         if order.damaged is not None and files.read_or_none(path) == order.damaged:
             files.remove(path)
-        is_ours = self._publish_manifest(path, content)
+        is_ours = self._is_still_here(part) and self._publish_manifest(path, content)
         files.sync_folder(self.folder)
         if not is_ours:
             self._yield_to_the_other()
@@ -179,18 +179,25 @@ class _Draft:
     def _publish_manifest(self, path: Path, content: bytes) -> bool:
         try:
             self._is_out_of_hand = files.publish(path, self._staged("manifest"), content)
+        except FileNotFoundError:
+            return False  # Swept, as below.
         except OSError:
             # The reply may have been lost, not the link.
             self._is_out_of_hand = files.read_or_none(path) == content
             raise
         return self._is_out_of_hand
 
+    def _is_still_here(self, part: Part) -> bool:
+        """A later attempt sweeps what earlier ones leave: then this process is a left-over too."""
+        return all(files.has_size(self.folder / file.name, file.size) for file in part.files)
+
     def _yield_to_the_other(self) -> None:
         self.take_back()
         if not reading.looks_whole(self.folder):
             raise CheckpointFailed(
-                f"Step {self.order.step} was not saved: a damaged checkpoint is in its place.",
-                remedy=f"Remove {self.folder} once you have looked at it.",
+                f"Step {self.order.step} was not saved: a later attempt is at work here, or a "
+                "damaged checkpoint is in its place.",
+                remedy=f"Look at {self.folder}, and remove it if no other process is using it.",
             )
 
     def _part_path(self, writer: int) -> Path:
