@@ -39,7 +39,12 @@ def draft_spec(folder: Path) -> str:
     """The text of a commented `train.yaml` for that folder."""
     entry = _entry_point(folder)
     launch = framework.launch_of(framework.read_start(folder / entry)) if entry else Launch.PLAIN
-    found = _Found(name=_name(folder), entry=entry, launch=launch, setup=_setup_command(folder))
+    found = _Found(
+        name=names.safe_name(folder.resolve().name),
+        entry=entry,
+        launch=launch,
+        setup=_setup_command(folder),
+    )
     return "\n".join(_lines(found)) + "\n"
 
 
@@ -125,11 +130,6 @@ def _setup_command(folder: Path) -> str | None:
         if (folder / name).is_file():
             return f"conda env update --file {name}"
     return None
-
-
-def _name(folder: Path) -> str:
-    name = folder.resolve().name
-    return name if names.is_run_name(name) else names.slug(name)
 
 
 def _in_shell(path: str) -> str:

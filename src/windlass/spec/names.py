@@ -34,7 +34,7 @@ def run_name(text: str) -> str:
     """The name of a run: letters of any script, digits, spaces and most punctuation."""
     fault = _name_fault(text)
     if fault is not None:
-        remedy = f"Use letters, digits, spaces, `-`, `_` and `.`, such as `{slug(text)}`."
+        remedy = f"Use letters, digits, spaces, `-`, `_` and `.`, such as `{safe_name(text)}`."
         raise Refused("bad-name", f"the name {quoted(text)} {fault}", remedy=remedy)
     return text
 
@@ -42,6 +42,14 @@ def run_name(text: str) -> str:
 def is_run_name(text: str) -> bool:
     """Whether a run may go by that name."""
     return _name_fault(text) is None
+
+
+def safe_name(text: str) -> str:
+    """The text when it may name a run, otherwise a name that is like it."""
+    for name in (text, slug(text)):
+        if is_run_name(name):
+            return name
+    return f"run-{slug(text)}"
 
 
 def _name_fault(text: str) -> str | None:

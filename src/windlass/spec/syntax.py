@@ -42,6 +42,11 @@ _PLAIN_WORDS = (
         "Close the mapping with `}` and put commas between its keys.",
     ),
     (
+        "expected node content",
+        "a value is missing here",
+        "Write the value, or close the bracket; quote a value that starts with a symbol.",
+    ),
+    (
         "alphabetic or numeric",
         "a value that starts with `*` or `&` must be quoted",
         "Put the value in quotes.",
@@ -80,14 +85,15 @@ def add_syntax_problem(error: yaml.YAMLError, problems: Problems) -> None:
     context_mark = getattr(error, "context_mark", None)
     if context_mark is not None and any(words in said for words in _SEEN_TOO_LATE):
         mark = context_mark
-    line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
+    place = At(mark.line + 1, mark.column + 1) if mark is not None else At()
+    end = problems.at(len(problems.text.rstrip()))
+    if place.line > end.line:
+        place = end
     message, remedy = _in_plain_words(said)
-    source = problems.line(line)
-    if source[column - 1 : column] == "\t" or _is_indented_by_tab(source):
+    source = problems.line(place.line)
+    if source[place.column - 1 : place.column] == "\t" or _is_indented_by_tab(source):
         message, remedy = "the line is indented with a tab", "Indent with spaces."
-    problems.add(
-        "yaml-syntax", At(line, column), message=f"{message} (YAML: {said})", remedy=remedy
-    )
+    problems.add("yaml-syntax", place, message=f"{message} (YAML: {said})", remedy=remedy)
 
 
 def _in_plain_words(said: str) -> tuple[str, str]:

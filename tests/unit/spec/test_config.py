@@ -1,0 +1,71 @@
+"""The configuration file: all optional, and its problems reported like a spec's."""
+
+from __future__ import annotations
+
+import pytest
+
+from windlass.errors import OptionRefused, SpecInvalid
+from windlass.spec.config import Config, load_config, parse_config
+
+FULL = """\
+engines: [local, slurm]
+store: postgresql://db.internal/windlass
+project: my-project-123
+run_folder: gs://bucket/runs
+policy: policy.yaml
+owner: Zoë
+"""
+
+
+def test_every_key_reaches_the_configuration():
+    assert parse_config(FULL, path="config.yaml") == Config(
+        engines=("local", "slurm"),
+        store="postgresql://db.internal/windlass",
+        project="my-project-123",
+        run_folder="gs://bucket/runs",
+        policy="policy.yaml",
+        owner="Zoë",
+    )
+
+
+def test_a_missing_file_means_the_defaults(tmp_path):
+    assert load_config(tmp_path / "config.yaml") == Config()
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "---\n", "{}\n"])
+def test_an_empty_file_means_the_defaults(tmp_path, text):
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    assert load_config(path) == Config()
+
+
+def test_a_folder_in_place_of_the_file_is_refused(tmp_path):
+    with pytest.raises(OptionRefused):
+        load_config(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        ("engine: local", "unknown-key", "`engines`"),
+        ("store: mysql://a/b", "bad-url", "sqlite:///path"),
+        ("store: postgres://a/b", "bad-url", "`postgresql`"),
+        ("store: runs.db", "bad-url", "sqlite:///path"),
+        ("store: sqlite://runs.db", "bad-url", "sqlite:///runs.db"),
+        ("store: 'sqlite:///'", "bad-url", "sqlite:///path"),
+        ("project: My Project", "bad-project", "id"),
+        ("run_folder: az://a", "bad-url", "gs://"),
+        ("run_folder: 'gs://'", "bad-url", "gs://"),
+        ("policy: ''", "bad-path", "policy"),
+        ("owner: a;b", "bad-name", "letters"),
+        ("engines: [Local]", "bad-name", "local"),
+        ("- a", "not-a-mapping", "engines"),
+        ("a: [", "yaml-syntax", ""),
+    ],
+)
+def test_a_wrong_configuration_says_what_to_write(text, code, says):
+    with pytest.raises(SpecInvalid) as caught:
+        parse_config(text, path="config.yaml")
+    problem = caught.value.problems[0]
+    assert (problem.code, problem.path, problem.line) == (code, "config.yaml", 1)
+    assert says in problem.remedy
