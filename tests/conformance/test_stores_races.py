@@ -141,7 +141,7 @@ def test_live_runs_are_read_as_of_one_moment(store, connect):
     def look(mine: Store) -> bool:
         while not done.is_set():
             [state] = mine.live()
-            if state.run.attempt and state.attempt is None:
+            if state.run.attempt != (state.attempt.number if state.attempt else 0):
                 return False
         return True
 
@@ -178,7 +178,7 @@ def test_what_was_written_is_there_for_the_next_process(store_url):
 
 
 def test_processes_that_open_a_fresh_store_at_once_all_succeed(fresh_urls):
-    urls = fresh_urls(4)
+    urls = fresh_urls(12)
     processes = [store_process.start("open", *urls) for _ in range(4)]
     try:
         assert [process.stdout.readline() for process in processes] == ["ready\n"] * 4

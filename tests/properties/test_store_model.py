@@ -20,7 +20,6 @@ from windlass.state.phases import (
     ATTEMPT_MOVES,
     CLAIM_MOVES,
     RUN_MOVES,
-    AttemptPhase,
     ClaimPhase,
     RunPhase,
     Wanted,
@@ -82,12 +81,13 @@ class StoreMachine(RuleBasedStateMachine):
         self.store = open_store("sqlite://:memory:")
         self.model = Model()
         self.leases = [Lease(holder="nobody", epoch=0, expires_at=0.0)]
+        self.take("c1", 1.0, False)
 
     def teardown(self) -> None:
         self.store.close()
 
     def refused(self, error: type[Exception] | None, call):
-        """Call it, expecting this error; whether it went through."""
+        """Call it, expecting this error; what it returns when there is none."""
         if error is None:
             return call()
         with pytest.raises(error):
@@ -136,7 +136,10 @@ class StoreMachine(RuleBasedStateMachine):
             self.model.forget(run_id)
 
     @rule(holder=st.sampled_from(["c1", "c2"]), now=TIMES, is_dead=st.booleans())
-    def take(self, holder, now, is_dead):
+    def take_lease(self, holder, now, is_dead):
+        self.take(holder, now, is_dead)
+
+    def take(self, holder: str, now: float, is_dead: bool) -> None:
         model = self.model
         is_free = model.holder in ("", holder) or model.expires_at <= now or is_dead
         lease = self.store.take_lease(holder, now=now, ttl_s=1.0, is_holder_dead=is_dead)
@@ -161,30 +164,41 @@ class StoreMachine(RuleBasedStateMachine):
             self.model.expires_at = now + 2.0
 
     @precondition(lambda self: self.model.runs)
-    @rule(data=st.data(), is_stale=st.sampled_from([False] * 4 + [True]))
-    def write(self, data, is_stale):
-        run = self.model.runs[data.draw(st.sampled_from(sorted(self.model.runs)))]
-        legal = st.sampled_from(sorted({run.phase, *RUN_MOVES[run.phase]}))
-        phase = data.draw(legal | st.sampled_from(RunPhase))
+    @rule(data=st.data(), kind=st.sampled_from(["good"] * 6 + ["stale", "wild", "old lease"]))
+    def write(self, data, kind):
+        model = self.model
+        run = model.runs[data.draw(st.sampled_from(sorted(model.runs)))]
+
+        def moved(table, old):
+            phases = sorted({old, *table[old]}) if old and kind != "wild" else list(table)
+            return data.draw(st.sampled_from(phases))
+
         number = data.draw(st.integers(1, 3))
-        attempt = make_attempt(run.id, number, phase=data.draw(st.sampled_from(AttemptPhase)))
-        claims = [
-            make_claim(run.id, number, index, phase=data.draw(st.sampled_from(ClaimPhase)))
-            for index in range(data.draw(st.integers(0, 2)))
-        ]
-        newest = max(run.attempt, number)
+        attempt = model.attempts.get((run.id, number))
+        attempt = make_attempt(
+            run.id, number, phase=moved(ATTEMPT_MOVES, attempt and attempt.phase)
+        )
+        claims = []
+        for index in range(data.draw(st.integers(0, 2))):
+            claim = model.claims.get((run.id, number, index))
+            phase = moved(CLAIM_MOVES, claim and claim.phase)
+            claims.append(make_claim(run.id, number, index, phase=phase))
         change = Change(
-            run=replace(run, phase=phase, attempt=newest, version=run.version - is_stale),
+            run=replace(
+                run,
+                phase=moved(RUN_MOVES, run.phase),
+                attempt=max(run.attempt, number),
+                version=run.version - (kind == "stale"),
+            ),
             attempts=(attempt,),
             claims=tuple(claims),
             events=(make_event(run.id, "written"),),
         )
-        # Mostly the newest lease, which mostly is the one that counts.
-        lease = self.leases[data.draw(st.sampled_from([-1, -1, -1, 0]))]
-        error = self.model.refusal(lease, change)
+        lease = self.leases[0 if kind == "old lease" else -1]
+        error = model.refusal(lease, change)
         written = self.refused(error, lambda: self.store.write(lease, change))
         if error is None:
-            assert written == self.model.apply(change)
+            assert written == model.apply(change)
 
     @invariant()
     def shows_the_same(self):

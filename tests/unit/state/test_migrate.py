@@ -19,9 +19,7 @@ def test_the_index_of_live_runs_has_the_condition_that_is_asked_for(dialect):
 
 
 def test_a_file_is_cut_at_semicolons_that_end_a_line(tmp_path):
-    text = (
-        "-- A; b.\nCREATE TABLE a (\n  b TEXT DEFAULT ';'\n);\n\n  -- C;\nDROP TABLE a;\n"
-    )
+    text = "-- A; b.\nCREATE TABLE a (\n  b TEXT DEFAULT ';'\n);\n\n  -- C;\nDROP TABLE a;\n"
     (tmp_path / "0001_first.sql").write_text(text)
     [migration] = read_migrations(tmp_path, "sqlite")
     assert migration.statements == ("CREATE TABLE a (\n  b TEXT DEFAULT ';'\n);", "DROP TABLE a;")

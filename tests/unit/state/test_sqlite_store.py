@@ -4,6 +4,7 @@ import contextlib
 import os
 import sqlite3
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -168,14 +169,18 @@ def test_readers_do_not_wait_for_a_writer(database, path):
 
 def test_creating_a_store_waits_for_whoever_reads_the_file(path):
     """A reader of a file that is not in WAL mode yet keeps it from being switched."""
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as reader:
+    reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    with contextlib.closing(reader):
         reader.execute("CREATE TABLE t (a)")
         reader.execute("DROP TABLE t")
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM sqlite_master").fetchall()
         with pytest.raises(StoreBusy):
             open_sqlite(str(path), busy_timeout_s=0.02)
-    open_sqlite(str(path)).close()
+        leaving = threading.Timer(0.1, reader.rollback)
+        leaving.start()
+        open_sqlite(str(path)).close()
+        leaving.join()
 
 
 def test_an_error_inside_a_transaction_undoes_it(database):
