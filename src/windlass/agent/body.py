@@ -43,7 +43,8 @@ class MachineBody:
         self._mask = Mask(secret_values(secrets))
         self._env = launch.base_environment(claim, given, _PACKAGE_ROOT)
         self._local = os.path.join(order.work, f"folder-{order.attempt}")
-        self._port = ports.reserve(launch.ports_needed(claim))
+        usable = ports.usable_range(ports.ephemeral_range())
+        self._port = ports.reserve(launch.ports_needed(claim), usable)
         self._preparation = Preparation(folder, claim, work=order.work, env=self._marked())
         self._ranks = Ranks(order.node)
         self._mirrors: List[Mirror] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from typing import List, Tuple
+from typing import List, Optional, Tuple
 
 _LOWEST = 20000
 _HIGHEST = 65535
@@ -32,10 +32,15 @@ class Reservation:
         self.first = first
         self._held = held
 
+    def release(self) -> None:
+        """Give the ports back; the end of the process does so too."""
+        for mark in self._held:
+            mark.close()
 
-def reserve(count: int) -> Reservation:
-    """`count` free ports in a row, outside the range from which the kernel gives ports away."""
-    low, high = usable_range(_ephemeral_range())
+
+def reserve(count: int, within: Tuple[int, int]) -> Reservation:
+    """`count` free ports in a row."""
+    low, high = within
     for _ in range(_TRIES):
         first = low + int.from_bytes(os.urandom(4), "big") % (high - low - count + 2)
         held = _hold(first, count)
@@ -52,7 +57,8 @@ def usable_range(ephemeral: Tuple[int, int]) -> Tuple[int, int]:
     return widest if widest[1] - widest[0] >= 100 else (_LOWEST, _HIGHEST)
 
 
-def _ephemeral_range() -> Tuple[int, int]:
+def ephemeral_range() -> Tuple[int, int]:
+    """From where the kernel takes the ports of those who do not name one."""
     try:
         with open("/proc/sys/net/ipv4/ip_local_port_range", "rb") as file:
             low, high = file.read().split()
@@ -61,7 +67,7 @@ def _ephemeral_range() -> Tuple[int, int]:
     return int(low), int(high)
 
 
-def _hold(first: int, count: int) -> "List[socket.socket] | None":
+def _hold(first: int, count: int) -> Optional[List[socket.socket]]:
     held: List[socket.socket] = []
     for port in range(first, first + count):
         if not (_mark(port, held) and _is_free(port)):

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from gangs import Gang, is_alive, pythons, until
 
+from gangs import Gang, is_alive, pythons, until
 from windlass.agent import layout
 from windlass.agent.pack import build
 

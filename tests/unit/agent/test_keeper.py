@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from gangs import Gang, is_alive, until
 
 # Each of these leaves its parent in another way, and none can be found by the mark afterwards.

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from gangs import Gang, until
 
+from gangs import Gang, until
 from windlass.agent import chunks, logs
 from windlass.agent.chunks import Chunks
 from windlass.agent.folder import DiskFolder

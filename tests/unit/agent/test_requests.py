@@ -7,8 +7,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from gangs import Gang, is_alive, until
 
+from gangs import Gang, is_alive, until
 from windlass.agent import layout
 
 
