@@ -90,23 +90,36 @@ def _quoted(columns: Iterable[str]) -> str:
     return ", ".join(f'"{column}"' for column in columns)
 
 
-def _outcome(text: str | None) -> Outcome | None:
-    return None if text is None else Outcome(text)
+def _member(kind: type[Enum]) -> Decoder:
+    """Finds the member of a value; three times as fast as calling the class, and it is called
+    for each row that is read."""
+    return {member.value: member for member in kind}.__getitem__
 
+
+_OUTCOMES: dict[str | None, Outcome | None] = {None: None}
+_OUTCOMES.update({outcome.value: outcome for outcome in Outcome})
 
 RUNS = Table(
     Run,
     "runs",
     key=("id",),
-    decoders={"phase": RunPhase, "wanted": Wanted, "outcome": _outcome},
+    decoders={
+        "phase": _member(RunPhase),
+        "wanted": _member(Wanted),
+        "outcome": _OUTCOMES.__getitem__,
+    },
 )
 ATTEMPTS = Table(
     Attempt,
     "attempts",
     key=("run", "number"),
-    decoders={"phase": AttemptPhase, "outcome": _outcome, "given_up": bool},
+    decoders={
+        "phase": _member(AttemptPhase),
+        "outcome": _OUTCOMES.__getitem__,
+        "given_up": bool,
+    },
 )
-CLAIMS = Table(Claim, "claims", key=("id",), decoders={"phase": ClaimPhase})
+CLAIMS = Table(Claim, "claims", key=("id",), decoders={"phase": _member(ClaimPhase)})
 EVENTS = Table(
     Event, "events", key=("sequence",), decoders={"details": json.loads}, given="sequence"
 )
