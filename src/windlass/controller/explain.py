@@ -12,14 +12,21 @@ from windlass.controller.symptoms import Symptom, symptom_of
 from windlass.state.model import Attempt, Claim, Run
 from windlass.state.phases import ClaimPhase, Outcome, RunPhase, Wanted
 
+SUSPECT_S = 15.0
+"""A node that has said nothing for this long may be lost."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFacts:
     """What a node of the newest attempt last said."""
 
     index: int
+    address: str = ""
     state: str = ""
+    """What its agent does, or how it ended."""
     beat_age_s: float | None = None
+    """Since it last said something; None when it never did."""
+    has_ended: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,12 +270,11 @@ def _holders(facts: Facts) -> tuple[str, ...]:
 
 def _nodes(facts: Facts) -> tuple[str, ...]:
     silent = [node for node in facts.nodes if node.beat_age_s is None]
-    late = [node for node in facts.nodes if node.beat_age_s is not None and node.beat_age_s > 15]
-    said = []
-    if silent:
-        said.append(f"Not heard of yet: {_indexes(silent)}.")
-    for node in late:
-        said.append(f"Node {node.index} has not been heard of for {node.beat_age_s:.0f} s.")
+    said = [f"Not heard of yet: {_indexes(silent)}."] if silent else []
+    for node in facts.nodes:
+        age_s = node.beat_age_s
+        if age_s is not None and age_s > SUSPECT_S and not node.has_ended:
+            said.append(f"Node {node.index} has not been heard of for {age_s:.0f} s.")
     return tuple(said)
 
 

@@ -39,6 +39,8 @@ class Choice:
     node: int | None = None
     rank: int | None = None
     attempt: int | None = None
+    first: int = 1
+    """The first attempt to show, when none is named."""
     has_ranks: bool = True
     has_setup: bool = False
 
@@ -53,7 +55,7 @@ class Choice:
     def attempts(self, newest: int) -> Sequence[int]:
         """The attempts to read, when `newest` is the number of the newest."""
         if self.attempt is None:
-            return range(1, newest + 1)
+            return range(self.first, newest + 1)
         return (self.attempt,) if self.attempt <= newest else ()
 
 

@@ -1,39 +1,20 @@
 """What a run has got done: steps, work lost to restarts, goodput, from its progress records.
 
-Must not decide anything: pure functions over records, and thin readers that fetch them.
+Must not read anything (progress.py does) nor decide anything. Pure.
 """
 
 from __future__ import annotations
 
-import json
-import math
-import re
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from windlass.agent import layout
-from windlass.agent.folder import Folder
-from windlass.controller.logs import Chunks, Lines, winning_claim
+from windlass.controller.progress import Record
 from windlass.state.model import Attempt, Run
 from windlass.state.phases import Outcome
 
-_PROGRESS = re.compile(r"nodes/(\d+)/rank-(\d+)/progress-(\d+)\.jsonl$")
 _RETRIED_BY_HAND = frozenset({Outcome.USER_ERROR, Outcome.STOPPED, Outcome.REJECTED})
 """The controller starts nothing again after these: the wait before the next was the user's."""
-_OWN_KEYS = frozenset({"step", "time", "attempt", "event", "rank"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """One line of progress: a step that was done, or a checkpoint saved or restored."""
-
-    attempt: int
-    step: int
-    time: float | None = None
-    event: str = ""
-    """Empty for a step; `saved` or `restored` for a checkpoint."""
-    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +38,7 @@ class Report:
     losses: tuple[Loss, ...]
     saved_step: int | None
     """The newest checkpoint that was reported."""
-    metrics: Mapping[str, float]
+    metrics: Mapping[str, float | str]
     wall_s: float | None
     """Seconds since ranks first started, waits for a person left out."""
     useful_s: float | None
@@ -68,31 +49,6 @@ class Report:
     def steps_lost(self) -> int:
         """Steps done in vain."""
         return sum(loss.steps for loss in self.losses)
-
-
-def parse_record(raw: bytes, attempt: int) -> Record | None:
-    """A record, or None when the line is not one (torn, or written by something else)."""
-    try:
-        value = json.loads(raw)
-        step = int(value["step"])
-    except (ValueError, KeyError, TypeError):
-        return None
-    metrics = {
-        key: float(number)
-        for key, number in value.items()
-        if key not in _OWN_KEYS
-        and isinstance(number, int | float)
-        and not isinstance(number, bool)
-        and math.isfinite(number)
-    }
-    time = value.get("time")
-    return Record(
-        attempt=attempt,
-        step=step,
-        time=float(time) if isinstance(time, int | float) else None,
-        event=str(value.get("event", "")),
-        metrics=metrics,
-    )
 
 
 def make_report(
@@ -126,68 +82,6 @@ def make_report(
         useful_s=useful_s,
         goodput=min(1.0, useful_s / wall_s) if useful_s is not None and wall_s else None,
     )
-
-
-class ProgressFollower:
-    """Follows the progress of a run over its attempts: of the first rank that reports any."""
-
-    def __init__(self, folder: Folder) -> None:
-        self._folder = folder
-        self._attempt = 0
-        self._lines: Lines | None = None
-
-    def fresh(self, newest: int) -> list[Record]:
-        """Records since the last call."""
-        records: list[Record] = []
-        while True:
-            records += self._fresh_of_attempt()
-            if self._attempt >= newest:
-                return records
-            self._attempt += 1
-            self._lines = None
-
-    def _fresh_of_attempt(self) -> list[Record]:
-        if self._lines is None:
-            stem = _leading_stem(self._folder, self._attempt) if self._attempt else None
-            if stem is None:
-                return []
-            self._lines = Lines(Chunks(self._folder, stem, "jsonl"))
-        parsed = [parse_record(raw, self._attempt) for raw in self._lines.fresh()]
-        return [record for record in parsed if record is not None]
-
-
-def read_records(folder: Folder, newest: int) -> list[Record]:
-    """Every record of a run."""
-    return ProgressFollower(folder).fresh(newest)
-
-
-def read_last_record(folder: Folder, newest: int) -> Record | None:
-    """The last step that was reported; reads one chunk, or two when one has just begun."""
-    for number in range(newest, 0, -1):
-        claim = winning_claim(folder, number)
-        names = _progress_names(folder, number, claim) if claim else []
-        for _, name in reversed(names):
-            for raw in reversed((folder.read(name) or b"").split(b"\n")):
-                record = parse_record(raw, number)
-                if record is not None and not record.event:
-                    return record
-    return None
-
-
-def _progress_names(folder: Folder, attempt: int, claim: str) -> list[tuple[int, str]]:
-    """The chunks of the first rank that reports, with their numbers, in order."""
-    chunks: dict[tuple[int, int], list[tuple[int, str]]] = {}
-    for name in folder.list(layout.claim(attempt, claim)):
-        match = _PROGRESS.search(name)
-        if match is not None:
-            chunks.setdefault((int(match[1]), int(match[2])), []).append((int(match[3]), name))
-    return sorted(chunks[min(chunks)]) if chunks else []
-
-
-def _leading_stem(folder: Folder, attempt: int) -> str | None:
-    claim = winning_claim(folder, attempt)
-    names = _progress_names(folder, attempt, claim) if claim else []
-    return names[0][1].rpartition("-")[0] if names else None
 
 
 def _chapters(records: Sequence[Record]) -> list[list[Record]]:
@@ -274,7 +168,7 @@ def _wall_s(run: Run, attempts: Sequence[Attempt], now: float) -> float | None:
     return max(0.0, wall_s)
 
 
-def _last_metrics(records: Sequence[Record]) -> Mapping[str, float]:
+def _last_metrics(records: Sequence[Record]) -> Mapping[str, float | str]:
     for record in reversed(records):
         if not record.event and record.metrics:
             return record.metrics

@@ -1,0 +1,128 @@
+"""`windlass ps`: list runs.
+
+Must not import rich or the spec's parser: this is the command that is typed most.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from windlass.cli.params import json_option
+
+if TYPE_CHECKING:
+    from windlass.assemble import Home
+    from windlass.controller.progress import Record
+    from windlass.state.model import Run
+
+HEADER = ("ID", "NAME", "PHASE", "AGE", "TIME", "RESTARTS", "PROGRESS", "REASON")
+PHASE_COLUMN = HEADER.index("PHASE")
+
+
+@click.command("ps")
+@click.option("-a", "--all", "is_all", is_flag=True, help="Also show runs that have ended.")
+@click.option("-n", "count", metavar="N", default=50, show_default=True, help="At most N runs.")
+@json_option
+def command(is_all: bool, count: int, is_json: bool) -> None:
+    """List runs, newest first: those that have not ended, or all of them."""
+    from windlass.assemble import open_home
+    from windlass.state.phases import ENDED_RUNS, RunPhase
+
+    home = open_home()
+    live = [phase for phase in RunPhase if phase not in ENDED_RUNS]
+    runs = home.store().list_runs(phases=() if is_all else live, limit=max(count, 0) + 1)
+    shown = runs[:count]
+    progress = {run.id: _progress(home, run) for run in shown}
+    if is_json:
+        _print_json(shown, progress)
+    elif not shown:
+        _say_none(home, is_all=is_all)
+    else:
+        _print_table(home, shown, progress)
+        if len(runs) > count:
+            sys.stderr.write(f"There are more: `windlass ps -n {count * 2}`.\n")
+
+
+def _progress(home: Home, run: Run) -> Record | None:
+    if run.started_at is None:
+        return None
+    from windlass.controller.progress import read_last_record
+
+    return read_last_record(home.folder(run.id), run.attempt)
+
+
+def _steps_total(run: Run) -> int | None:
+    """Straight out of the canonical spec: checking it again would cost more than the listing."""
+    work = json.loads(run.spec).get("work") or {}
+    steps = work.get("steps")
+    return steps if isinstance(steps, int) else None
+
+
+def _print_json(runs: Sequence[Run], progress: dict[str, Record | None]) -> None:
+    from windlass.cli.documents import print_json, record_document, run_document
+
+    documents = []
+    for run in runs:
+        record = progress[run.id]
+        documents.append(
+            {
+                **run_document(run),
+                "progress": record_document(record) if record else None,
+                "steps_total": _steps_total(run),
+            }
+        )
+    print_json(documents)
+
+
+def _print_table(home: Home, runs: Sequence[Run], progress: dict[str, Record | None]) -> None:
+    from windlass.cli.table import draw
+    from windlass.cli.terminal import PHASE_STYLES, Paint, width
+
+    now = home.world.clock.now()
+    paint = Paint(sys.stdout)
+
+    def style(text: str, column: int) -> str:
+        return paint(text, PHASE_STYLES.get(text, "")) if column == PHASE_COLUMN else text
+
+    rows = [_row(run, now, progress[run.id]) for run in runs]
+    table = draw(HEADER, rows, width=width(sys.stdout), right=frozenset({3, 4, 5}), style=style)
+    sys.stdout.write(table + "\n")
+
+
+def _row(run: Run, now: float, record: Record | None) -> tuple[str, ...]:
+    from windlass.cli.words import duration
+    from windlass.state.phases import RunPhase
+
+    since = run.started_at
+    end = run.ended_at if run.ended_at is not None else now
+    is_told = run.phase not in (RunPhase.SUCCEEDED, RunPhase.RUNNING)
+    return (
+        run.id,
+        run.name,
+        str(run.phase),
+        duration(now - run.created_at),
+        duration(end - since if since is not None else None),
+        str(run.restarts),
+        _progress_text(run, record),
+        run.reason if is_told else "",
+    )
+
+
+def _progress_text(run: Run, record: Record | None) -> str:
+    if record is None:
+        return "-"
+    total = _steps_total(run)
+    if not total:
+        return f"step {record.step}"
+    return f"{record.step}/{total} {min(1.0, record.step / total) * 100:.0f}%"
+
+
+def _say_none(home: Home, *, is_all: bool) -> None:
+    if is_all or not home.store().list_runs(limit=1):
+        sys.stderr.write("No runs yet. Start one with `windlass run SPEC`.\n")
+    else:
+        sys.stderr.write("No live runs. `windlass ps --all` also lists those that have ended.\n")

@@ -1,0 +1,101 @@
+"""`windlass run`: carry out a spec and watch it.
+
+Must not hold logic: the spec is checked by windlass.spec, submitted by the home.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from windlass.cli.params import json_option
+
+if TYPE_CHECKING:
+    from windlass.spec.model import Spec
+    from windlass.state.model import Run
+
+
+@click.command("run")
+@click.argument("spec_path", metavar="SPEC", type=click.Path(path_type=Path))
+@click.option("-d", "--detach", "is_detached", is_flag=True, help="Submit it and return at once.")
+@click.option("--emulate", is_flag=True, help="Run on CPU what asks for accelerators.")
+@click.option("--name", help="Name the run otherwise than the spec does.")
+@click.option("--on", "engine", metavar="ENGINE", help="Run it on this engine.")
+@click.option(
+    "--env", "settings", metavar="NAME=VALUE", multiple=True, help="Set an environment variable."
+)
+@json_option
+def command(spec_path: Path, is_detached: bool, is_json: bool, **changes: Any) -> int:
+    """Carry out the spec in the file SPEC, and watch it until it ends.
+
+    Ctrl-C asks whether to detach, stop the run, or go on. Exit status: 0 it succeeded, 1 it failed,
+    7 it was stopped, 130 you detached.
+    """
+    from windlass.assemble import open_home
+    from windlass.cli.attach import attach, noted_interrupts
+    from windlass.spec.load import load_spec
+
+    emulate = bool(changes.pop("emulate"))
+    spec = changed(load_spec(spec_path), **changes)
+    home = open_home()
+    with noted_interrupts() as interrupts:
+        run = home.submit(spec_path, spec, emulate=emulate)
+        if is_detached:
+            say_queued(run, is_json=is_json)
+            return 0
+        return attach(home, run, is_json=is_json, interrupts=interrupts)
+
+
+def changed(spec: Spec, *, name: str | None, engine: str | None, settings: tuple[str, ...]) -> Spec:
+    """The spec with what the command line says otherwise."""
+    from dataclasses import replace
+
+    from windlass.spec import names
+
+    if name is not None:
+        spec = replace(spec, name=_checked("--name", names.run_name, name))
+    if engine is not None:
+        only = (_checked("--on", names.engine_name, engine),)
+        spec = replace(spec, where=replace(spec.where, engines=only))
+    if settings:
+        given = (_setting(setting, names.variable_name) for setting in settings)
+        spec = replace(spec, env={**spec.env, **dict(given)})
+    return spec
+
+
+def _setting(setting: str, check: Callable[[str], str]) -> tuple[str, str]:
+    from windlass.errors import OptionRefused
+
+    name, mark, value = setting.partition("=")
+    if not mark:
+        raise OptionRefused(
+            f"--env {name}: there is no `=`", remedy="Write it as `--env LOG_LEVEL=debug`."
+        )
+    return _checked("--env", check, name), value
+
+
+def _checked(option: str, check: Callable[[str], str], text: str) -> str:
+    """The same rules as in the file; what breaks them is the option's fault here."""
+    from windlass.errors import OptionRefused
+    from windlass.spec.refused import Refused
+
+    try:
+        return check(text)
+    except Refused as refused:
+        raise OptionRefused(f"{option}: {refused.message}", remedy=refused.remedy) from refused
+
+
+def say_queued(run: Run, *, is_json: bool) -> None:
+    """What is printed of a run that nobody watches: its id, for programs to keep."""
+    if is_json:
+        from windlass.cli.documents import print_json, run_document
+
+        print_json(run_document(run))
+        return
+    sys.stdout.write(f"{run.id}\n")
+    sys.stdout.flush()
+    sys.stderr.write(f"windlass: {run.id} is queued; watch it with `windlass attach {run.id}`\n")

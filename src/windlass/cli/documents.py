@@ -1,0 +1,146 @@
+"""What --json prints: plain dictionaries with stable keys.
+
+Must not leave keys out: a value that is not there is null.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from windlass.cli.words import iso
+
+if TYPE_CHECKING:
+    from windlass.controller.explain import Explanation
+    from windlass.controller.logs import LogLine
+    from windlass.controller.progress import Record
+    from windlass.controller.report import Report
+    from windlass.state.model import Attempt, Claim, Event, Run
+
+
+def print_json(document: Any) -> None:
+    """One document, indented."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+
+
+def print_line(document: Any) -> None:
+    """One document on one line, at once: for streams."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def run_document(run: Run) -> dict[str, Any]:
+    """A run without its spec."""
+    return {
+        "id": run.id,
+        "name": run.name,
+        "phase": str(run.phase),
+        "wanted": str(run.wanted),
+        "engine": run.engine,
+        "owner": run.owner,
+        "attempt": run.attempt,
+        "restarts": run.restarts,
+        "created_at": iso(run.created_at),
+        "started_at": iso(run.started_at),
+        "ended_at": iso(run.ended_at),
+        "expires_at": iso(run.expires_at),
+        "outcome": str(run.outcome) if run.outcome else None,
+        "code": run.code,
+        "reason": run.reason,
+        "emulate": bool(json.loads(run.options).get("emulate", False)),
+    }
+
+
+def attempt_document(attempt: Attempt) -> dict[str, Any]:
+    """One attempt."""
+    return {
+        "number": attempt.number,
+        "phase": str(attempt.phase),
+        "created_at": iso(attempt.created_at),
+        "started_at": iso(attempt.started_at),
+        "ended_at": iso(attempt.ended_at),
+        "outcome": str(attempt.outcome) if attempt.outcome else None,
+        "exit_status": attempt.exit_status,
+        "failed_node": attempt.failed_node,
+        "failed_rank": attempt.failed_rank,
+        "code": attempt.code,
+        "reason": attempt.reason,
+        "winner": attempt.winner or None,
+    }
+
+
+def claim_document(claim: Claim) -> dict[str, Any]:
+    """One claim."""
+    return {
+        "id": claim.id,
+        "attempt": claim.attempt,
+        "engine": claim.engine,
+        "phase": str(claim.phase),
+        "handle": claim.handle or None,
+        "created_at": iso(claim.created_at),
+        "tries": claim.tries,
+        "error": claim.error,
+    }
+
+
+def event_document(event: Event) -> dict[str, Any]:
+    """One event."""
+    return {
+        "sequence": event.sequence,
+        "at": iso(event.at),
+        "attempt": event.attempt,
+        "code": event.code,
+        "message": event.message,
+        "details": dict(event.details),
+    }
+
+
+def line_document(line: LogLine) -> dict[str, Any]:
+    """One line of a log; a null rank means that `setup` printed it."""
+    return {
+        "time": line.time or None,
+        "attempt": line.attempt,
+        "node": line.node,
+        "rank": line.rank,
+        "text": line.text,
+    }
+
+
+def record_document(record: Record) -> dict[str, Any]:
+    """One record of progress."""
+    return {
+        "time": iso(record.time),
+        "attempt": record.attempt,
+        "step": record.step,
+        "event": record.event or None,
+        "metrics": dict(record.metrics),
+    }
+
+
+def report_document(report: Report) -> dict[str, Any]:
+    """What a run has got done."""
+    return {
+        "steps": report.steps,
+        "steps_total": report.steps_total,
+        "step_s": report.step_s,
+        "restarts": report.restarts,
+        "steps_lost": report.steps_lost,
+        "losses": [{"attempt": loss.attempt, "steps": loss.steps} for loss in report.losses],
+        "saved_step": report.saved_step,
+        "metrics": dict(report.metrics),
+        "wall_s": report.wall_s,
+        "useful_s": report.useful_s,
+        "goodput": report.goodput,
+    }
+
+
+def explanation_document(explanation: Explanation) -> dict[str, Any]:
+    """Why a run is where it is."""
+    return {
+        "headline": explanation.headline,
+        "why": list(explanation.why),
+        "evidence": list(explanation.evidence),
+        "remedy": explanation.remedy,
+        "next_commands": list(explanation.next_commands),
+    }

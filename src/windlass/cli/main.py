@@ -1,0 +1,101 @@
+"""The entry point: runs a command, turns every error into words and an exit status.
+
+Must not know any command. The only place of the CLI that may catch every exception.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """The `windlass` command."""
+    status = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_stdout()
+    sys.exit(status)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; returns its exit status and never raises."""
+    for stream in (sys.stdout, sys.stderr):
+        # What a rank printed may not exist in the terminal's encoding; that must not end us.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    from click.exceptions import Abort, ClickException
+
+    from windlass.cli.group import group
+    from windlass.errors import WindlassError
+
+    is_json = "--json" in arguments[: _first_foreign(arguments)]
+    try:
+        status = group().main(arguments or ["--help"], prog_name="windlass", standalone_mode=False)
+        return status if isinstance(status, int) else 0
+    except WindlassError as error:
+        return _failed(error, is_json=is_json)
+    except ClickException as error:
+        return _misused(error, is_json=is_json)
+    except (Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        _close_stdout()
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug becomes a report.
+        return _broken(error, arguments, is_json=is_json)
+
+
+def _first_foreign(arguments: list[str]) -> int:
+    """Where the arguments end that are ours: `exec` passes on what follows `--`."""
+    return arguments.index("--") if "--" in arguments else len(arguments)
+
+
+def _failed(error: object, *, is_json: bool) -> int:
+    from windlass.cli.render import show_error
+    from windlass.errors import WindlassError
+
+    assert isinstance(error, WindlassError)
+    sys.stdout.flush()
+    show_error(error, is_json=is_json)
+    return error.exit_status
+
+
+def _misused(error: object, *, is_json: bool) -> int:
+    """Click's own complaints, in our words."""
+    from click.exceptions import ClickException, UsageError
+
+    from windlass.errors import OptionRefused
+
+    assert isinstance(error, ClickException)
+    context = error.ctx if isinstance(error, UsageError) else None
+    command = context.command_path if context else "windlass"
+    message = error.format_message()
+    remedy = f"See `{command} --help`."
+    return _failed(OptionRefused(message, remedy=remedy), is_json=is_json)
+
+
+def _broken(error: Exception, arguments: list[str], *, is_json: bool) -> int:
+    """A bug: keep everything a maintainer needs, and say where it is."""
+    from windlass.cli.bugs import write_report
+    from windlass.errors import InternalError
+
+    where = write_report(error, arguments)
+    return _failed(
+        InternalError(
+            f"{type(error).__name__}: {error}",
+            context="This is a bug in Windlass; runs that are going on are not hurt by it.",
+            remedy=f"Send {where} to the maintainers." if where else "",
+        ),
+        is_json=is_json,
+    )
+
+
+def _close_stdout() -> None:
+    """The reader has gone (`| head`): let nobody try to write to it again at exit."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,98 @@
+"""Looks at a run again and again: what is new in the store and in its folder since last time.
+
+Must not draw, wait or change anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from windlass.controller.logs import Choice, Follower, LogLine, gang_size
+from windlass.controller.progress import ProgressFollower, Record
+from windlass.state.model import Event, Run
+from windlass.state.phases import is_ended
+
+if TYPE_CHECKING:
+    from windlass.assemble import Home
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """What is new since the last look."""
+
+    run: Run
+    events: tuple[Event, ...]
+    lines: tuple[LogLine, ...]
+    records: tuple[Record, ...]
+    gang: int
+    """Nodes of the newest attempt; 0 before its machines are up."""
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anything happened at all."""
+        return bool(self.events or self.lines or self.records)
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the run has ended: nothing will follow."""
+        return is_ended(self.run.phase)
+
+
+class Watch:
+    """Follows one run. Every event, line and record is told once."""
+
+    def __init__(self, home: Home, run: Run, choice: Choice, *, tail: int | None = None) -> None:
+        self._store = home.store()
+        self._folder = home.folder(run.id)
+        self._run = run
+        self._logs = Follower(self._folder, choice)
+        self._progress = ProgressFollower(self._folder)
+        self._version: int | None = None
+        self._sequence = 0
+        self._gang = (0, 0)
+        self._tail = tail
+
+    def look(self) -> News:
+        """What is new.
+
+        The store is read before the folder: when it says that the run has ended, everything that
+        its ranks printed is there.
+        """
+        events = self._read_store()
+        run = self._run
+        lines = self._logs.fresh(run.attempt, is_last=is_ended(run.phase))
+        if self._tail is not None:
+            lines = lines[max(0, len(lines) - self._tail) :]
+            self._tail = None
+        return News(
+            run=run,
+            events=events,
+            lines=tuple(lines),
+            records=tuple(self._progress.fresh(run.attempt)),
+            gang=self._gang_size(),
+        )
+
+    def skip_events(self) -> None:
+        """Take what has happened so far as known."""
+        for event in self._store.list_events(self._run.id, after=self._sequence, limit=100_000):
+            self._sequence = event.sequence
+
+    def _read_store(self) -> tuple[Event, ...]:
+        version = self._store.data_version()
+        if version == self._version:
+            return ()
+        self._version = version
+        self._run = self._store.get_run(self._run.id) or self._run
+        events = tuple(self._store.list_events(self._run.id, after=self._sequence))
+        if events:
+            self._sequence = events[-1].sequence
+        return events
+
+    def _gang_size(self) -> int:
+        attempt, size = self._gang
+        if attempt != self._run.attempt or size == 0:
+            attempt = self._run.attempt
+            size = gang_size(self._folder, attempt) if attempt else 0
+            self._gang = (attempt, size)
+        return size
