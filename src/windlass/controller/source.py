@@ -113,7 +113,7 @@ class _Walk:
             is_folder = entry.is_dir(follow_symlinks=False)
             if entry.name in _NEVER or (is_folder and entry.path in self.leave_out):
                 continue
-            if ignored.holds(f"{name}/" if is_folder else name):
+            if ignored.holds(name, is_folder=is_folder):
                 continue
             if is_folder:
                 inner.append((name, ignored))

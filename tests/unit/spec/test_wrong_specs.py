@@ -6,8 +6,10 @@ import time
 from dataclasses import dataclass
 
 import pytest
+import yaml
 
 from windlass.errors import Problem, SpecInvalid
+from windlass.spec import tree
 from windlass.spec.load import load_spec, parse_spec
 
 GOOD = "name: a\nrun: python train.py\n"
@@ -219,6 +221,16 @@ def test_the_offending_line_is_shown_as_it_stands_there(wrong):
     for found in problems_of(wrong.text):
         if found.code != "file-too-large":
             assert found.source.removesuffix("...") in lines[found.line - 1]
+
+
+@pytest.mark.parametrize(
+    "wrong", [wrong for wrong in WRONG if len(wrong.text) < 10_000], ids=lambda wrong: wrong.name
+)
+def test_the_parser_written_in_python_finds_the_same(wrong, monkeypatch):
+    monkeypatch.setattr(tree, "_LOADER", yaml.SafeLoader)
+    assert [found.code for found in problems_of(wrong.text)] == [
+        code for code, *_ in wrong.expected
+    ]
 
 
 def test_every_problem_is_reported_at_once_and_in_order():
