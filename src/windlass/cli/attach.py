@@ -31,6 +31,7 @@ FIRST_PAUSE_S = 0.01
 LAST_PAUSE_S = 0.15
 SLOWER = 1.2
 CONTROLLER_CHECK_S = 1.0
+CONTROLLER_CHECK_MAX_S = 16.0
 LIVE_AFTER_S = 0.4
 """Shorter runs are over before a bar is worth loading what draws it."""
 
@@ -62,6 +63,30 @@ def pause(seconds: float) -> None:
     time.sleep(seconds)  # noqa: TID251 - a person watches; nothing of the control plane waits.
 
 
+class Keeper:
+    """Sees to it that a run somebody waits for has a controller: starts one again if it died."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._wait_s = CONTROLLER_CHECK_S
+        self._due = home.world.clock.monotonic() + CONTROLLER_CHECK_S
+
+    def check(self) -> None:
+        """Look, about once a second; ever less often when controllers die one after another."""
+        now = self._home.world.clock.monotonic()
+        if now < self._due:
+            return
+        if self._home.is_controller_alive():
+            self._wait_s = CONTROLLER_CHECK_S
+        else:
+            self._home.wake()
+            self._wait_s = min(self._wait_s * 2, CONTROLLER_CHECK_MAX_S)
+            if self._wait_s == CONTROLLER_CHECK_MAX_S:
+                log = self._home.path / "controller.log"
+                sys.stderr.write(f"windlass: the controller keeps dying; see {log}\n")
+        self._due = now + self._wait_s
+
+
 class Attachment:
     """One watcher of one run."""
 
@@ -70,7 +95,7 @@ class Attachment:
         self._run = run
         self._screen = screen
         self._interrupts = interrupts
-        self._checked_at = home.world.clock.monotonic()
+        self._keeper = Keeper(home)
 
     def follow(self, watch: Watch) -> Run | None:
         """Show what happens until the run has ended; None when the watcher left before."""
@@ -83,19 +108,11 @@ class Attachment:
                     return news.run
                 if self._interrupts.is_pending and not self._stays(news):
                     return None
-                self._keep_controller()
+                self._keeper.check()
                 wait_s = FIRST_PAUSE_S if news.is_any else min(wait_s * SLOWER, LAST_PAUSE_S)
                 pause(wait_s)
         finally:
             self._screen.close()
-
-    def _keep_controller(self) -> None:
-        """A run that is watched has a controller: start it again if it died."""
-        now = self._home.world.clock.monotonic()
-        if now - self._checked_at >= CONTROLLER_CHECK_S:
-            self._checked_at = now
-            if not self._home.is_controller_alive():
-                self._home.wake()
 
     def _stays(self, news: News) -> bool:
         """Ctrl-C: whether to watch on. Never touches the run unless told to stop it."""

@@ -9,6 +9,7 @@ import platform
 import sys
 import tempfile
 import traceback
+import zlib
 from pathlib import Path
 
 
@@ -30,14 +31,18 @@ def write_report(error: Exception, arguments: list[str]) -> Path | None:
             continue
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                "w", dir=folder, prefix="windlass-", suffix=".txt", delete=False, encoding="utf-8"
-            ) as file:
-                file.write(text)
-            return Path(file.name)
+            path = folder / f"windlass-{_fingerprint(error)}.txt"
+            path.write_text(text, encoding="utf-8")
+            return path
         except OSError:
             continue
     return None
+
+
+def _fingerprint(error: Exception) -> str:
+    """The same bug has the same name, so that one that comes every second fills no disk."""
+    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    return f"{zlib.crc32(repr((type(error).__name__, places)).encode()):08x}"
 
 
 def _reports() -> Path | None:

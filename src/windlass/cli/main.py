@@ -5,8 +5,14 @@ Must not know any command. The only place of the CLI that may catch every except
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from click.exceptions import ClickException
+
+    from windlass.errors import WindlassError
 
 INTERRUPTED = 130
 
@@ -27,26 +33,39 @@ def run(arguments: list[str]) -> int:
         # What a rank printed may not exist in the terminal's encoding; that must not end us.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    from click.exceptions import Abort, ClickException
-
     from windlass.cli.group import group
-    from windlass.errors import WindlassError
 
-    is_json = "--json" in arguments[: _first_foreign(arguments)]
     try:
         status = group().main(arguments or ["--help"], prog_name="windlass", standalone_mode=False)
         return status if isinstance(status, int) else 0
-    except WindlassError as error:
-        return _failed(error, is_json=is_json)
-    except ClickException as error:
-        return _misused(error, is_json=is_json)
-    except (Abort, KeyboardInterrupt):
+    except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         _close_stdout()
         return 0
     except Exception as error:  # noqa: BLE001 - the last resort: a bug becomes a report.
-        return _broken(error, arguments, is_json=is_json)
+        return _explain(error, arguments)
+
+
+def _explain(error: Exception, arguments: list[str]) -> int:
+    """Say what went wrong, whoever is to blame; the exit status. Imported late: it is rare."""
+    from click.exceptions import Abort, ClickException
+
+    from windlass.errors import WindlassError
+
+    is_json = "--json" in arguments[: _first_foreign(arguments)]
+    if isinstance(error, Abort):
+        return INTERRUPTED
+    if isinstance(error, ClickException):
+        error = _misuse(error)
+    elif not isinstance(error, WindlassError):
+        error = _bug(error, arguments)
+    from windlass.cli.render import show_error
+
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.flush()
+    show_error(error, is_json=is_json)
+    return error.exit_status
 
 
 def _first_foreign(arguments: list[str]) -> int:
@@ -54,43 +73,27 @@ def _first_foreign(arguments: list[str]) -> int:
     return arguments.index("--") if "--" in arguments else len(arguments)
 
 
-def _failed(error: object, *, is_json: bool) -> int:
-    from windlass.cli.render import show_error
-    from windlass.errors import WindlassError
-
-    assert isinstance(error, WindlassError)
-    sys.stdout.flush()
-    show_error(error, is_json=is_json)
-    return error.exit_status
-
-
-def _misused(error: object, *, is_json: bool) -> int:
+def _misuse(error: ClickException) -> WindlassError:
     """Click's own complaints, in our words."""
-    from click.exceptions import ClickException, UsageError
+    from click.exceptions import UsageError
 
     from windlass.errors import OptionRefused
 
-    assert isinstance(error, ClickException)
     context = error.ctx if isinstance(error, UsageError) else None
     command = context.command_path if context else "windlass"
-    message = error.format_message()
-    remedy = f"See `{command} --help`."
-    return _failed(OptionRefused(message, remedy=remedy), is_json=is_json)
+    return OptionRefused(error.format_message(), remedy=f"See `{command} --help`.")
 
 
-def _broken(error: Exception, arguments: list[str], *, is_json: bool) -> int:
-    """A bug: keep everything a maintainer needs, and say where it is."""
+def _bug(error: Exception, arguments: list[str]) -> WindlassError:
+    """Keep everything a maintainer needs, and say where it is."""
     from windlass.cli.bugs import write_report
     from windlass.errors import InternalError
 
     where = write_report(error, arguments)
-    return _failed(
-        InternalError(
-            f"{type(error).__name__}: {error}",
-            context="This is a bug in Windlass; runs that are going on are not hurt by it.",
-            remedy=f"Send {where} to the maintainers." if where else "",
-        ),
-        is_json=is_json,
+    return InternalError(
+        f"{type(error).__name__}: {error}",
+        context="This is a bug in Windlass; runs that are going on are not hurt by it.",
+        remedy=f"Send {where} to the maintainers." if where else "",
     )
 
 

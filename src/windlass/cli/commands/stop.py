@@ -65,18 +65,14 @@ def _chosen(home: Home, names: tuple[str, ...], *, is_all: bool) -> list[Run]:
 
 
 def _wait_for(home: Home, run: Run) -> Run:
-    from windlass.cli.attach import CONTROLLER_CHECK_S, FIRST_PAUSE_S, LAST_PAUSE_S, pause
+    from windlass.cli.attach import FIRST_PAUSE_S, LAST_PAUSE_S, Keeper, pause
     from windlass.state.phases import is_ended
 
-    clock, store = home.world.clock, home.store()
-    checked_at = clock.monotonic()
+    keeper, store = Keeper(home), home.store()
     wait_s = FIRST_PAUSE_S
     while not is_ended(run.phase):
         pause(wait_s)
         wait_s = min(wait_s * 1.2, LAST_PAUSE_S)
-        if clock.monotonic() - checked_at >= CONTROLLER_CHECK_S:
-            checked_at = clock.monotonic()
-            if not home.is_controller_alive():
-                home.wake()
+        keeper.check()
         run = store.get_run(run.id) or run
     return run
