@@ -76,8 +76,8 @@ _ALIASES = {
 }
 _NAMES = {name.casefold(): name for name in (*GPUS, *TPUS)} | _ALIASES
 
-_TURNED_ROUND = re.compile(r"(\d+)\s*[x*]\s*(.+)|(.+?)\s*[x*]\s*(\d+)", re.IGNORECASE | re.ASCII)
-_WITH_COUNT = re.compile(r"(.+?)\s*([:-])\s*(\d+)", re.ASCII)
+_TURNED_ROUND = r"(?ai)(\d+)\s*[x*]\s*(.+)|(.+?)\s*[x*]\s*(\d+)"
+_WITH_COUNT = r"(?a)(.+?)\s*([:-])\s*(\d+)"
 _LISTED_MAX = 12
 _TEXT_MAX = 60
 
@@ -88,7 +88,7 @@ def accelerators(text: str) -> Accelerators:
     name = _name(written)
     if name is not None:
         return _one(name)
-    match = _WITH_COUNT.fullmatch(written) if len(written) <= _TEXT_MAX else None
+    match = re.fullmatch(_WITH_COUNT, written) if len(written) <= _TEXT_MAX else None
     name = _name(match.group(1)) if match else None
     if match is None or name is None:
         raise _unknown(written)
@@ -148,14 +148,14 @@ def _listed(name: str, sizes: Sequence[int]) -> str:
 
 def _unknown(text: str) -> Refused:
     message = f"{quoted(text)} is not an accelerator Windlass knows"
-    turned = _TURNED_ROUND.fullmatch(text) if len(text) <= _TEXT_MAX else None
+    turned = re.fullmatch(_TURNED_ROUND, text) if len(text) <= _TEXT_MAX else None
     if turned:
         count, written = turned.group(1) or turned.group(4), turned.group(2) or turned.group(3)
         name = _name(written)
         if name is not None:
             form = f"{name}-{count}" if name in TPUS else f"{name}:{count}"
             return Refused("bad-accelerator", message, remedy=f"Write {form}.")
-    counted = _WITH_COUNT.fullmatch(text) if len(text) <= _TEXT_MAX else None
+    counted = re.fullmatch(_WITH_COUNT, text) if len(text) <= _TEXT_MAX else None
     bare = counted.group(1) if counted else text
     found = nearest(bare, list(_NAMES))
     if found is None:

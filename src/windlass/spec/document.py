@@ -9,6 +9,8 @@ import codecs
 import re
 from pathlib import Path
 
+from yaml.reader import Reader
+
 from windlass.errors import OptionRefused
 from windlass.spec.problems import At, Problems
 from windlass.spec.refused import quoted
@@ -20,8 +22,8 @@ DIRECTIVES_MAX = 8
 
 _UTF16_OR_32 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 # What YAML 1.1 does not allow in a stream. The parser would refuse it too, without a place.
-_NOT_TEXT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_DIRECTIVE = re.compile("^%", re.MULTILINE)
+_NOT_TEXT = Reader.NON_PRINTABLE
+_DIRECTIVE = "(?m)^%"
 
 _SAVE_AS_TEXT = "Save the file as text in UTF-8."
 
@@ -127,7 +129,7 @@ def _is_text(text: str, problems: Problems) -> bool:
             remedy=_SAVE_AS_TEXT,
         )
         return False
-    directives = list(_DIRECTIVE.finditer(text))
+    directives = list(re.finditer(_DIRECTIVE, text))
     if len(directives) > DIRECTIVES_MAX:
         problems.add(
             "too-many-directives",

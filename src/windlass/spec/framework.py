@@ -13,26 +13,26 @@ from windlass.spec.model import Launch
 READ_MAX = 256 * 1024
 
 # Programs that start the ranks themselves: to start them once per rank would square their number.
-_STARTS_RANKS = re.compile(
+_STARTS_RANKS = (
     r"\btorchrun\b|\btorch\.distributed\.(run|launch)\b|\baccelerate\s+launch\b|\bdeepspeed\b"
     r"|\bmpirun\b|\bmpiexec\b|\bsrun\b|\bhorovodrun\b"
 )
-_TOKEN = re.compile(r"""'[^']*'|"[^"]*"|[^\s'";&|]+""")
+_TOKEN = r"""'[^']*'|"[^"]*"|[^\s'";&|]+"""
 _CODE = "(?m)^[^#\n]*"
 
 # The first that is found decides: what names the way ranks meet outweighs a mere import.
 _SIGNS = (
-    (Launch.JAX, re.compile(_CODE + r"\bjax\.distributed\b")),
-    (Launch.TORCHRUN, re.compile(_CODE + r"\btorch\.distributed\b")),
-    (Launch.TORCHRUN, re.compile(r"(?m)^\s*from\s+torch\s+import\s[^\n]*\bdistributed\b")),
-    (Launch.TENSORFLOW, re.compile(_CODE + r"\bMultiWorkerMirroredStrategy\b")),
-    (Launch.JAX, re.compile(r"(?m)^\s*(import|from)\s+jax\b")),
+    (Launch.JAX, _CODE + r"\bjax\.distributed\b"),
+    (Launch.TORCHRUN, _CODE + r"\btorch\.distributed\b"),
+    (Launch.TORCHRUN, r"(?m)^\s*from\s+torch\s+import\s[^\n]*\bdistributed\b"),
+    (Launch.TENSORFLOW, _CODE + r"\bMultiWorkerMirroredStrategy\b"),
+    (Launch.JAX, r"(?m)^\s*(import|from)\s+jax\b"),
 )
 
 
 def launch_for(run: str, workdir: Path | None) -> Launch:
     """Who should start the ranks of this command; PLAIN when nothing speaks for another."""
-    if workdir is None or _STARTS_RANKS.search(run):
+    if workdir is None or re.search(_STARTS_RANKS, run):
         return Launch.PLAIN
     entry = entry_point(run, workdir)
     return Launch.PLAIN if entry is None else launch_of(read_start(entry))
@@ -41,14 +41,14 @@ def launch_for(run: str, workdir: Path | None) -> Launch:
 def launch_of(program: str) -> Launch:
     """Who should start the ranks of a program with this text."""
     for launch, sign in _SIGNS:
-        if sign.search(program):
+        if re.search(sign, program):
             return launch
     return Launch.PLAIN
 
 
 def entry_point(run: str, workdir: Path) -> Path | None:
     """The first Python file inside the workdir that the command names, by path or by `-m`."""
-    tokens = [token.strip("'\"") for token in _TOKEN.findall(run)]
+    tokens = [token.strip("'\"") for token in re.findall(_TOKEN, run)]
     for before, token in zip(["", *tokens], tokens, strict=False):
         if before == "-m":
             path = token.replace(".", "/")

@@ -16,16 +16,17 @@ LABEL_BYTES_MAX = 128
 
 # What a shell or a file system would act upon.
 FORBIDDEN = frozenset("/\\:'\"$`;|&<>*?!")
+# Patterns are compiled when they are first used, so that start-up does not pay for them.
 # Two joiners that scripts and emoji need inside a word; otherwise nothing unprintable is allowed.
 _JOINERS = {ord("\u200c"): None, ord("\u200d"): None}
-_WINDOWS = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+_WINDOWS = r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?"
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_DATA = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
-_ENGINE = re.compile(r"[a-z][a-z0-9-]{0,62}", re.ASCII)
-_REGION = re.compile(r"[a-z0-9*-]{1,63}", re.ASCII)
-_MACHINE = re.compile(r"[a-z][a-z0-9-]{0,62}", re.ASCII)
-_IMAGE = re.compile(r"[^\s'\"$`;|&<>\\]{1,512}")
+_VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
+_DATA = r"[A-Za-z][A-Za-z0-9_]*"
+_ENGINE = r"[a-z][a-z0-9-]{0,62}"
+_REGION = r"[a-z0-9*-]{1,63}"
+_MACHINE = r"[a-z][a-z0-9-]{0,62}"
+_IMAGE = r"[^\s'\"$`;|&<>\\]{1,512}"
 RESERVED_VARIABLES = "WINDLASS_"
 _RESERVED_LABELS = ("windlass", "goog")
 
@@ -66,7 +67,7 @@ def _name_fault(text: str) -> str | None:
         return f"starts with `{text[0]}`"
     if text != text.strip() or text.endswith("."):
         return "starts or ends with a space, or ends with a dot"
-    if _WINDOWS.fullmatch(text):
+    if re.fullmatch(_WINDOWS, text):
         return "is one that Windows keeps for a device"
     return None
 
@@ -90,7 +91,7 @@ def slug(name: str) -> str:
 
 def variable_name(text: str) -> str:
     """The name of an environment variable that is the user's to set."""
-    if not _VARIABLE.fullmatch(text) or len(text) > 255:
+    if not re.fullmatch(_VARIABLE, text) or len(text) > 255:
         remedy = "Use letters, digits and `_`, not starting with a digit."
         message = f"{quoted(text)} is not the name of an environment variable"
         raise Refused("bad-variable", message, remedy=remedy)
@@ -102,7 +103,7 @@ def variable_name(text: str) -> str:
 
 def data_name(text: str) -> str:
     """A name under `data`: it becomes `WINDLASS_DATA_<NAME>` in the environment."""
-    if not _DATA.fullmatch(text) or len(text) > LABEL_MAX:
+    if not re.fullmatch(_DATA, text) or len(text) > LABEL_MAX:
         remedy = "Use letters, digits and `_`, starting with a letter."
         raise Refused("bad-data-name", f"{quoted(text)} cannot name data", remedy=remedy)
     return text
@@ -128,8 +129,8 @@ def image_name(text: str) -> str:
     return _matching(_IMAGE, text, "a container image", "such as `python:3.12-slim`")
 
 
-def _matching(pattern: re.Pattern[str], text: str, what: str, example: str) -> str:
-    if not pattern.fullmatch(text):
+def _matching(pattern: str, text: str, what: str, example: str) -> str:
+    if not re.fullmatch(pattern, text):
         remedy = f"Write {what}, {example}."
         raise Refused("bad-name", f"{quoted(text)} cannot be {what}", remedy=remedy)
     return text

@@ -13,8 +13,8 @@ from windlass.spec.reader import NULLS, Reader
 from windlass.spec.refused import quoted
 from windlass.spec.tree import Listing, Node, Scalar
 
-_INTEGER = re.compile(r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|nan)")
+_INTEGER = r"[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+"
+_FLOAT = r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|nan)"
 _BOOLEANS = {"true": True, "True": True, "TRUE": True}
 _BOOLEANS |= {"false": False, "False": False, "FALSE": False}
 _DIGITS_MAX = 40
@@ -36,8 +36,8 @@ def _plain_scalar(node: Scalar, reader: Reader) -> str | int | float | bool | No
         return None
     if node.text in _BOOLEANS:
         return _BOOLEANS[node.text]
-    is_integer = _INTEGER.fullmatch(node.text) is not None
-    if not is_integer and not _FLOAT.fullmatch(node.text):
+    is_integer = re.fullmatch(_INTEGER, node.text) is not None
+    if not is_integer and not re.fullmatch(_FLOAT, node.text):
         return node.text
     value = _number(node.text, is_integer=is_integer)
     if not math.isfinite(value):

@@ -6,8 +6,7 @@ Must not decide what is a problem.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from windlass.errors import Problem, SpecInvalid
 
@@ -16,7 +15,7 @@ PROBLEMS_MAX = 100
 SOURCE_MAX = 200
 
 # What YAML takes for a line break; the marks of its parser count these.
-_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_BREAK = "\r\n|[\n\r\x85\u2028\u2029]"
 
 
 class Place(Protocol):
@@ -31,8 +30,7 @@ class Place(Protocol):
         """Its column in that line, in characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(NamedTuple):
     """A place where there is no node."""
 
     line: int = 1
@@ -78,14 +76,14 @@ class Problems:
     def line(self, number: int) -> str:
         """That line of the file, counted from one, made printable and cut to a bearable length."""
         if self._lines is None:
-            self._lines = _BREAK.split(self.text)
+            self._lines = re.split(_BREAK, self.text)
         if not 1 <= number <= len(self._lines):
             return ""
         return printable(self._lines[number - 1])
 
     def at(self, index: int) -> At:
         """The place of that character of the text."""
-        breaks = [match.end() for match in _BREAK.finditer(self.text, 0, index)]
+        breaks = [match.end() for match in re.finditer(_BREAK, self.text[:index])]
         return At(len(breaks) + 1, index - (breaks[-1] if breaks else 0) + 1)
 
     def error(self) -> SpecInvalid:

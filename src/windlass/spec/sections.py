@@ -29,7 +29,7 @@ CPUS_MAX = 10_000
 
 BUYS = ("flex-start", "spot", "on-demand")
 RESERVATION = "reservation/"
-_RESERVATION_NAME = re.compile(r"[a-z0-9][a-z0-9/_.:-]{0,255}")
+_RESERVATION_NAME = r"[a-z0-9][a-z0-9/_.:-]{0,255}"
 STORES = ("gs", "s3", "file")
 
 
@@ -94,7 +94,7 @@ def buy(text: str) -> str:
     """One way to buy machines."""
     if text.startswith(RESERVATION):
         name = text.removeprefix(RESERVATION)
-        if _RESERVATION_NAME.fullmatch(name):
+        if re.fullmatch(_RESERVATION_NAME, name):
             return text
         remedy = "Write reservation/ and its name, such as reservation/my-block."
         raise Refused("bad-buy", f"{quoted(text)} names no reservation", remedy=remedy)

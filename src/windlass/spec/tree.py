@@ -6,8 +6,7 @@ event that goes too far, before anything is built of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import yaml
 
@@ -27,39 +26,46 @@ _TEXT_TAGS = ("!", _CORE + "str")
 _PLAIN_TAGS = (None, "!", _CORE + "map", _CORE + "seq")
 
 
-@dataclass(slots=True)
+# Plain classes and not dataclasses, here only: making a dataclass takes a millisecond, and these
+# are on the way of every command that reads a file.
 class Scalar:
     """Text, as written; `is_plain` when neither quotes nor a tag make it text for certain."""
 
-    text: str
-    is_plain: bool
-    line: int
-    column: int
+    __slots__ = ("column", "is_plain", "line", "text")
+
+    def __init__(self, text: str, is_plain: bool, line: int, column: int) -> None:
+        self.text = text
+        self.is_plain = is_plain
+        self.line = line
+        self.column = column
 
 
-@dataclass(slots=True)
 class Listing:
     """A sequence."""
 
-    line: int
-    column: int
-    items: list[Node] = field(default_factory=list)
+    __slots__ = ("column", "items", "line")
+
+    def __init__(self, line: int, column: int) -> None:
+        self.line = line
+        self.column = column
+        self.items: list[Node] = []
 
 
-@dataclass(slots=True)
 class Table:
     """A mapping, its keys in the order of the file and all different."""
 
-    line: int
-    column: int
-    pairs: list[tuple[Scalar, Node]] = field(default_factory=list)
+    __slots__ = ("column", "line", "pairs")
+
+    def __init__(self, line: int, column: int) -> None:
+        self.line = line
+        self.column = column
+        self.pairs: list[tuple[Scalar, Node]] = []
 
 
 Node: TypeAlias = Scalar | Listing | Table
 
 
-@dataclass(slots=True)
-class _Measured:
+class _Measured(NamedTuple):
     """A node with what it costs to walk it, aliases followed."""
 
     node: Node
@@ -68,18 +74,20 @@ class _Measured:
     """How many collections it is deep; 0 for text."""
 
 
-@dataclass(slots=True)
 class _Open:
     """A collection whose end has not been seen."""
 
-    node: Listing | Table
-    anchor: str | None
-    size: int = 1
-    height: int = 0
-    key: Scalar | None = None
-    skips_value: bool = False
-    lines: dict[str, int] = field(default_factory=dict)
-    """Where each key was first seen."""
+    __slots__ = ("anchor", "height", "key", "lines", "node", "size", "skips_value")
+
+    def __init__(self, node: Listing | Table, anchor: str | None) -> None:
+        self.node = node
+        self.anchor = anchor
+        self.size = 1
+        self.height = 0
+        self.key: Scalar | None = None
+        self.skips_value = False
+        self.lines: dict[str, int] = {}
+        """Where each key was first seen."""
 
 
 class _TooMuch(Exception):

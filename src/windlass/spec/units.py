@@ -14,15 +14,14 @@ from windlass.spec.refused import Refused, quoted
 _DIGITS_MAX = 30
 DURATION_MAX_S = 3650 * 86400.0
 
+# Patterns are compiled when they are first used, so that start-up does not pay for them.
 _SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
-_PART = re.compile(r"(\d+(?:\.\d+)?)([a-z]+)", re.ASCII)
-_NUMBER = re.compile(r"[+-]?(\d[\d_]*(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
-_SIZE = re.compile(r"(\d+)(?:\.(\d+))?\s*([A-Za-z]*)", re.ASCII)
-_MONEY = re.compile(
-    r"(?P<sign>\$)?\s*(?P<amount>\d+(?:\.\d{1,2})?)\s*(?P<currency>[A-Za-z]*)", re.ASCII
-)
-_FOREIGN = re.compile(r"[€£¥₹]|\b(?!usd)[a-z]{3}\b", re.IGNORECASE)
-_RANGE = re.compile(r"(\d+)(?:\s*\.\.\s*(\d+))?", re.ASCII)
+_PART = r"(?a)(\d+(?:\.\d+)?)([a-z]+)"
+_NUMBER = r"(?ai)[+-]?(\d[\d_]*(\.\d*)?|\.\d+)(e[+-]?\d+)?"
+_SIZE = r"(?a)(\d+)(?:\.(\d+))?\s*([A-Za-z]*)"
+_MONEY = r"(?a)(?P<sign>\$)?\s*(?P<amount>\d+(?:\.\d{1,2})?)\s*(?P<currency>[A-Za-z]*)"
+_FOREIGN = r"(?i)[€£¥₹]|\b(?!usd)[a-z]{3}\b"
+_RANGE = r"(?a)(\d+)(?:\s*\.\.\s*(\d+))?"
 
 _BYTES: dict[str, int] = {
     "B": 1,
@@ -39,7 +38,7 @@ _MONEY_REMEDY = "Write it in US dollars, such as 900 USD or $900."
 def duration_s(text: str) -> float:
     """Seconds of `90s`, `15m`, `72h`, `2d` or `1h30m`, to the microsecond."""
     compact = "".join(text.split()).casefold()
-    if _NUMBER.fullmatch(compact):
+    if re.fullmatch(_NUMBER, compact):
         raise Refused(
             "duration-without-unit",
             f"{quoted(text)} has no unit",
@@ -47,7 +46,7 @@ def duration_s(text: str) -> float:
             if compact.isdigit() and len(compact) < _DIGITS_MAX
             else _DURATION_REMEDY,
         )
-    parts = _PART.findall(compact)
+    parts = re.findall(_PART, compact)
     units = [unit for _, unit in parts]
     is_whole = "".join(number + unit for number, unit in parts) == compact
     if not parts or not is_whole or len(compact) > _DIGITS_MAX:
@@ -88,7 +87,7 @@ def duration_text(seconds: float) -> str:
 
 def size_bytes(text: str) -> int:
     """Bytes of `512MiB`, `10GB` or `1.5TiB`, rounded to a whole byte."""
-    match = _SIZE.fullmatch(text.strip())
+    match = re.fullmatch(_SIZE, text.strip())
     if match is None or len(text) > _DIGITS_MAX:
         raise Refused("bad-size", f"{quoted(text)} is not a size", remedy=_SIZE_REMEDY)
     whole, fraction, unit = match.group(1), match.group(2) or "", match.group(3)
@@ -115,7 +114,7 @@ def size_text(size: int) -> str:
 
 def money_usd(text: str) -> float:
     """Dollars of `900 USD` or `$900`; other currencies are refused."""
-    match = _MONEY.fullmatch(text.strip())
+    match = re.fullmatch(_MONEY, text.strip())
     if match is not None and len(text) <= _DIGITS_MAX:
         currency = match["currency"].upper()
         amount = float(match["amount"])
@@ -126,7 +125,7 @@ def money_usd(text: str) -> float:
             raise Refused(
                 "money-without-currency", f"{quoted(text)} has no currency", remedy=remedy
             )
-    if _FOREIGN.search(text):
+    if re.search(_FOREIGN, text):
         message = f"{quoted(text)} is not in US dollars, the currency prices are known in"
         raise Refused("currency-refused", message, remedy=_MONEY_REMEDY)
     raise Refused("bad-money", f"{quoted(text)} is not an amount of money", remedy=_MONEY_REMEDY)
@@ -148,7 +147,7 @@ def number(text: str) -> float:
     """A finite number: `4`, `0.5`, `7e9`, `20_000`."""
     compact = text.strip()
     value = math.nan
-    if _NUMBER.fullmatch(compact) and len(compact) <= _DIGITS_MAX:
+    if re.fullmatch(_NUMBER, compact) and len(compact) <= _DIGITS_MAX:
         value = float(compact.replace("_", ""))
     if not math.isfinite(value):
         remedy = "Write a plain number, such as 4, 0.5 or 7e9."
@@ -179,7 +178,7 @@ def whole_number(text: str, *, low: int, high: int) -> int:
 
 def whole_range(text: str, *, low: int, high: int) -> tuple[int, int]:
     """Both ends of `2..64`; of `4`, twice that."""
-    match = _RANGE.fullmatch(text.strip())
+    match = re.fullmatch(_RANGE, text.strip())
     if match is None or len(text) > _DIGITS_MAX:
         remedy = "Write a number such as 4, or a range such as 2..64."
         raise Refused("bad-range", f"{quoted(text)} is not a number of nodes", remedy=remedy)
