@@ -98,13 +98,13 @@ class SqliteDatabase:
 
     def schema_version(self) -> int:
         """See Database."""
-        [(version,)] = self.query("PRAGMA user_version")
-        [(application,)] = self.query("PRAGMA application_id")
-        if application != APPLICATION_ID and self.query("SELECT 1 FROM sqlite_master LIMIT 1"):
+        # Its mark is looked at once more after its tables: another process may make it just now.
+        if not self._is_marked() and self._has_tables() and not self._is_marked():
             raise StoreUnreachable(
                 f"{self.place} is the database of another program",
                 remedy="Name another file for the store.",
             )
+        [(version,)] = self.query("PRAGMA user_version")
         return int(version)
 
     def data_version(self) -> int:
@@ -115,6 +115,12 @@ class SqliteDatabase:
     def close(self) -> None:
         """See Database."""
         self._connection.close()
+
+    def _is_marked(self) -> bool:
+        return self.query("PRAGMA application_id") == [(APPLICATION_ID,)]
+
+    def _has_tables(self) -> bool:
+        return bool(self.query("SELECT 1 FROM sqlite_master LIMIT 1"))
 
     def _use_write_ahead_log(self) -> None:
         """Switch the file to WAL, which lasts. SQLite does not wait for a lock here; so wait until
