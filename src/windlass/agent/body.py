@@ -19,7 +19,7 @@ from windlass.agent.lines import Lines
 from windlass.agent.logs import Log
 from windlass.agent.mask import Mask
 from windlass.agent.node import Ended
-from windlass.agent.orders import Claim, NodeOrder, read_secrets, secret_values
+from windlass.agent.orders import Claim, NodeOrder, read_secrets
 from windlass.agent.progress import MIRROR_S, Mirror
 from windlass.agent.ranks import Ranks
 from windlass.agent.requests import POLL_S, Requests
@@ -40,8 +40,8 @@ class MachineBody:
         self._folder = folder
         self._order = order
         self._claim = claim
-        self._mask = Mask(secret_values(secrets))
-        self._env = launch.base_environment(claim, given, _PACKAGE_ROOT)
+        self._mask = Mask(secrets.values())
+        self._env = launch.base_environment(given, _PACKAGE_ROOT)
         self._local = os.path.join(order.work, f"folder-{order.attempt}")
         usable = ports.usable_range(ports.ephemeral_range())
         self._port = ports.reserve(launch.ports_needed(claim), usable)
@@ -199,7 +199,7 @@ class MachineBody:
         if self._preparation.ended(pid, status, self._listen_to_setup):
             return
         if self._requests is not None:
-            pipe = self._requests.ended(pid, status)
+            pipe = self._requests.output_of(pid)
             if pipe is not None:
                 self.streams.drain(pipe, clock.now(), clock.wall())
                 self._requests.report(pid, status)

@@ -42,7 +42,7 @@ def rank_environment(claim: Claim, place: Place, given: Environment) -> Environm
     return env
 
 
-def base_environment(claim: Claim, given: Environment, package_root: str) -> Environment:
+def base_environment(given: Environment, package_root: str) -> Environment:
     """What `setup` and every rank share. `windlass.runtime` can be imported, wherever it is."""
     path = [entry for entry in given.get("PYTHONPATH", "").split(":") if entry]
     return {**given, "PYTHONPATH": ":".join([*path, package_root])}

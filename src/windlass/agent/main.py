@@ -21,6 +21,8 @@ from windlass.agent.signals import Signals
 EXIT_NO_CLAIM = 78
 """The claim cannot be read or asks for what this agent does not know."""
 EXIT_KEEPER_GONE = 1
+ECHO_S = 0.25
+"""A second SIGTERM that comes sooner is the same one, passed on by the keeper."""
 
 
 def main() -> int:
@@ -78,7 +80,7 @@ class _Loop:
         self._node = Node(folder, gang, self._body)
         self._tick_at = float("-inf")
         self._renewed_at: Optional[float] = None
-        self._was_told = False
+        self._told_at: Optional[float] = None
         self._has_told_of_start = False
 
     def run(self) -> int:
@@ -106,12 +108,19 @@ class _Loop:
         self._tick_at = now
         if number == signal.SIGCHLD:
             self._body.reap()
-        elif number == signal.SIGUSR1 or self._was_told:
-            if os.getppid() == self._keeper:
+        elif number == signal.SIGUSR1 or self._told_at is not None:
+            if self._is_meant(number, now):
                 self._node.cancel(now, "it was told to stop at once")
         else:
-            self._was_told = True
+            self._told_at = now
             self._node.take_away(now, self._claim.notice_s, "it was told to stop")
+
+    def _is_meant(self, number: int, now: float) -> bool:
+        """Not when the keeper's death sent it, nor when somebody signalled keeper and agent both,
+        which makes two of one signal."""
+        is_echo = self._told_at is not None and now - self._told_at < ECHO_S
+        is_urgent = number == signal.SIGUSR1
+        return os.getppid() == self._keeper and (is_urgent or not is_echo)
 
     def _tick(self, now: float, wall: float) -> None:
         was_running = self._node.state == "running"

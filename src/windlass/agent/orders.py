@@ -6,7 +6,7 @@ Must not act on it. Keys it does not know are ignored, so that older agents read
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, NamedTuple, Optional
 
 
 class NodeOrder(NamedTuple):
@@ -107,8 +107,3 @@ def read_secrets(path: Optional[str]) -> Dict[str, str]:
     with open(path, "rb") as file:
         said: Dict[str, str] = json.load(file)
     return said
-
-
-def secret_values(secrets: Dict[str, str]) -> List[str]:
-    """What must not appear in any log."""
-    return list(secrets.values())

@@ -18,6 +18,7 @@ class Process(NamedTuple):
 
     pid: int
     parent: int
+    group: int
     started: str
 
 
@@ -151,4 +152,6 @@ def _read_stat(pid: int) -> Optional[Process]:
     fields = said[said.rfind(b")") + 2 :].split()
     if fields[0] in (b"Z", b"X"):
         return None
-    return Process(pid=pid, parent=int(fields[1]), started=fields[19].decode())
+    return Process(
+        pid=pid, parent=int(fields[1]), group=int(fields[2]), started=fields[19].decode()
+    )

@@ -13,7 +13,7 @@ from windlass.agent.processes import Process
 
 def snapshot() -> Dict[int, Process]:
     """Every process that lives, by its number."""
-    return parse_processes(_run("-axo", "pid=,ppid=,stat=,lstart="))
+    return parse_processes(_run("-axo", "pid=,ppid=,pgid=,stat=,lstart="))
 
 
 def marked(mark: str) -> List[int]:
@@ -22,12 +22,12 @@ def marked(mark: str) -> List[int]:
 
 
 def parse_processes(said: str) -> Dict[int, Process]:
-    """Read lines of `pid ppid stat start…`; zombies have ended."""
+    """Read lines of `pid ppid pgid stat start…`; zombies have ended."""
     found = {}
     for line in said.splitlines():
-        pid, parent, state, started = line.split(None, 3)
+        pid, parent, group, state, started = line.split(None, 4)
         if not state.startswith("Z"):
-            found[int(pid)] = Process(pid=int(pid), parent=int(parent), started=started)
+            found[int(pid)] = Process(int(pid), int(parent), int(group), started)
     return found
 
 

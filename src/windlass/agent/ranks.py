@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import Dict, List, Optional
+from typing import Dict, Optional, Set
 
+from windlass.agent import processes
 from windlass.agent.node import Ended
 
 OUT_OF_MEMORY = "often out of memory: the kernel kills the largest process"
@@ -21,7 +22,7 @@ class Ranks:
         self._node = node
         self._running: Dict[int, int] = {}
         """Process id to rank."""
-        self._groups: List[int] = []
+        self._groups: Set[int] = set()
         self._first_failure: Optional[Ended] = None
         self._was_started = False
         self.are_killed = False
@@ -30,7 +31,7 @@ class Ranks:
         """A rank was started; it leads its process group."""
         self._was_started = True
         self._running[pid] = rank
-        self._groups.append(pid)
+        self._groups.add(pid)
 
     def not_started(self, rank: int, why: OSError) -> None:
         """A rank could not be started: the node has failed."""
@@ -55,12 +56,20 @@ class Ranks:
         return Ended(0) if self._was_started and not self._running else None
 
     def signal_groups(self, number: signal.Signals) -> None:
-        """Send a signal to the process group of every rank."""
-        for group in self._groups:
+        """Send a signal to the process group of every rank, also to what an ended one left in it.
+
+        The number of an ended rank may be another's by now: its group is looked up.
+        """
+        for group in self._running:
             try:
                 os.killpg(group, number)
             except OSError:
-                pass  # Nobody is left in it.
+                pass  # It ended just now.
+        left = self._groups - set(self._running)
+        if left:
+            for process in processes.descendants(os.getpid()):
+                if process.group in left:
+                    processes.send(process, number)
 
     def _fail(self, ended: Ended) -> None:
         if self._first_failure is None:

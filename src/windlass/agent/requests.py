@@ -9,7 +9,7 @@ import json
 import signal
 from typing import Callable, Dict, List, NamedTuple, Optional, Set
 
-from windlass.agent import layout, processes, spawn
+from windlass.agent import processes, spawn
 from windlass.agent.chunks import Chunks
 from windlass.agent.folder import Folder
 from windlass.agent.lines import Raw
@@ -50,8 +50,8 @@ class Requests:
             if f"{running.where}/cancel.json" in names:
                 self._kill(running)
 
-    def ended(self, pid: int, status: int) -> Optional[int]:
-        """A child has ended; the pipe to drain if it was one of these. See `report`."""
+    def output_of(self, pid: int) -> Optional[int]:
+        """The pipe to drain before `report`, if this child is a request."""
         running = self._running.get(pid)
         return None if running is None else running.child.output
 
@@ -93,11 +93,6 @@ class Requests:
         roots = [living[running.child.pid]] if running.child.pid in living else []
         for process in roots + processes.descendants(running.child.pid, living=living):
             processes.send(process, signal.SIGKILL)
-
-
-def prefix(attempt: int, claim: str, node: int) -> str:
-    """Where the requests of a node are."""
-    return layout.requests(attempt, claim, node)
 
 
 def _encode(value: Dict[str, object]) -> bytes:

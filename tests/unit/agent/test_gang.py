@@ -77,7 +77,8 @@ import json, os, signal, sys, time
 
 def told(number, frame):
     said = json.load(open(os.environ["WINDLASS_NOTICE"]))
-    print("told", round(said["deadline"] - time.time(), 1), said["seconds"], said["reason"])
+    is_ahead = 0 < said["deadline"] - time.time() <= said["seconds"]
+    print("told", is_ahead, said["seconds"], said["reason"])
 
 signal.signal(signal.SIGTERM, told)
 print("up", os.environ["WINDLASS_NOTICE_S"], os.path.exists(os.environ["WINDLASS_NOTICE"]))
@@ -96,7 +97,7 @@ def test_notice_file_comes_first_then_sigterm_then_sigkill(tmp_path: Path) -> No
     gang.wait()
     assert time.monotonic() - asked >= 0.8
     for node in range(2):
-        assert gang.log(node, node) == "up 0.8 False\ntold 0.8 0.8 it was told to stop\n"
+        assert gang.log(node, node) == "up 0.8 False\ntold True 0.8 it was told to stop\n"
         said = gang.exit(node)
         assert said is not None and said["had_notice"] and said["outcome"] == "preempted"
         assert said["status"] == -signal.SIGKILL
@@ -192,6 +193,18 @@ def test_what_ranks_leave_behind_is_killed_not_waited_for(tmp_path: Path) -> Non
     assert said is not None and said["outcome"] == "succeeded"
     assert not is_alive(int(gang.log().split()[0]))
     assert "done" in gang.log()
+
+
+def test_what_an_ended_rank_left_in_its_group_is_told_too(tmp_path: Path) -> None:
+    daemon = "(trap 'touch ../../told; exit' TERM; echo up; while :; do sleep 0.05; done) &"
+    command = f"if [ $RANK = 0 ]; then {daemon} exit 0; else sleep 1000; fi"
+    gang = Gang(tmp_path, command=command, ranks_per_node=2, notice_s=20)
+    gang.start()
+    until(lambda: "up" in gang.log())
+    time.sleep(0.2)
+    gang.signal(signal.SIGTERM)
+    gang.wait(10)
+    assert (tmp_path / "work of node 0" / "told").exists()
 
 
 def test_environment_reaches_ranks_as_it_was_written(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -139,10 +140,21 @@ def test_a_second_order_to_stop_leaves_no_time(tmp_path: Path, number: signal.Si
     until(lambda: "up" in gang.log())
     gang.signal(signal.SIGTERM)
     until(lambda: "told" in gang.log())
+    time.sleep(0.3)
     gang.signal(number)
     gang.wait()
     said = gang.exit()
     assert said is not None and said["outcome"] == "stopped"
+
+
+def test_a_signal_to_keeper_and_agent_both_is_one_order(tmp_path: Path) -> None:
+    command = "trap 'echo told; sleep 0.3; echo saved; exit 75' TERM; echo up; sleep 1000 & wait"
+    gang = Gang(tmp_path, command=command, notice_s=30)
+    keeper = gang.start()
+    until(lambda: "up" in gang.log())
+    os.killpg(keeper.pid, signal.SIGTERM)
+    gang.wait()
+    assert gang.log() == "up\ntold\nsaved\n"
 
 
 def test_an_agent_without_its_claim_says_so(tmp_path: Path) -> None:

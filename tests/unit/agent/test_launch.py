@@ -147,9 +147,8 @@ def test_tensorflow_gives_each_rank_of_a_node_a_port() -> None:
 
 
 def test_runtime_is_found_after_what_the_user_put_on_the_path() -> None:
-    claim = make_claim()
-    assert launch.base_environment(claim, {}, "/a.pyz") == {"PYTHONPATH": "/a.pyz"}
-    found = launch.base_environment(claim, {"PYTHONPATH": "/mine:/too"}, "/a.pyz")
+    assert launch.base_environment({}, "/a.pyz") == {"PYTHONPATH": "/a.pyz"}
+    found = launch.base_environment({"PYTHONPATH": "/mine:/too"}, "/a.pyz")
     assert found == {"PYTHONPATH": "/mine:/too:/a.pyz"}
 
 

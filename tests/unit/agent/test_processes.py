@@ -95,13 +95,13 @@ def test_ps_tells_the_same_as_proc(child: subprocess.Popen[bytes]) -> None:
 
 def test_lines_of_ps_are_read() -> None:
     said = (
-        "    1     0 Ss   Mon Jun  1 10:00:00 2026\n"
-        "   77     1 Z+   Mon Jun  1 10:00:01 2026\n"
-        "  812    77 S    Mon Jun  1 10:00:02 2026\n"
+        "    1     0     1 Ss   Mon Jun  1 10:00:00 2026\n"
+        "   77     1     1 Z+   Mon Jun  1 10:00:01 2026\n"
+        "  812    77   800 S    Mon Jun  1 10:00:02 2026\n"
     )
     assert ps.parse_processes(said) == {
-        1: Process(1, 0, "Mon Jun  1 10:00:00 2026"),
-        812: Process(812, 77, "Mon Jun  1 10:00:02 2026"),
+        1: Process(1, 0, 1, "Mon Jun  1 10:00:00 2026"),
+        812: Process(812, 77, 800, "Mon Jun  1 10:00:02 2026"),
     }
     listed = "  5 python train.py A=1 WINDLASS_CLAIM=r-1-0 B=2\n 6 sh WINDLASS_CLAIM=r-1-01\n7\n"
     assert ps.parse_marked(listed, "WINDLASS_CLAIM=r-1-0") == [5]
