@@ -5,10 +5,15 @@ Must not name an engine.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, NewType, Protocol, TypeVar, runtime_checkable
+
+from windlass.ports.process import Processes
+from windlass.ports.world import World
+from windlass.spec.model import Accelerators
 
 Handle = NewType("Handle", str)
 
@@ -60,7 +65,8 @@ class ClaimRequest:
     run: str
     attempt: int
     nodes: int
-    accelerator: str | None
+    accelerators: tuple[Accelerators, ...]
+    """Any of these will do; empty for a CPU run."""
     accelerators_per_node: int
     cpus_per_node: float | None
     memory_bytes_per_node: int | None
@@ -69,6 +75,8 @@ class ClaimRequest:
     options: Mapping[str, Any]
     """The spec's `engine:` block for this engine."""
     is_emulated: bool
+    environment: Mapping[str, str]
+    """What ranks inherit from the caller, where the engine runs on the caller's machine."""
     secrets: Mapping[str, str]
     """Name in the environment to name at the source; never a value."""
 
@@ -79,6 +87,22 @@ class Owned:
 
     handle: Handle
     claim: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSite:
+    """What an engine is built from."""
+
+    home: Path
+    """The home folder; an engine keeps what it must in `<home>/<its name>`."""
+    world: World
+    processes: Processes
+    agent: Callable[[], Path]
+    """The agent's program, built when it is first needed."""
+    secrets: Callable[[str], Path | None]
+    """The file with the values of a run's secrets, for engines on the caller's machine."""
+    wake: Path
+    """The pipe by which something on this machine wakes the controller."""
 
 
 Request = TypeVar("Request")
@@ -112,8 +136,16 @@ class Engine(Protocol[Request]):
 
 
 @runtime_checkable
+class Admits(Protocol):
+    """An engine that knows at submit time whether a claim can ever run there."""
+
+    def admit(self, claim: ClaimRequest) -> None:
+        """7. Raises MachineTooSmall, with what is there and what is needed, and starts nothing."""
+
+
+@runtime_checkable
 class Explains(Protocol):
     """An engine that can tell what it has to offer, for `windlass doctor`."""
 
     def inventory(self) -> Mapping[str, str]:
-        """7. Named facts in plain words, in the order to show them."""
+        """8. Named facts in plain words, in the order to show them."""

@@ -22,6 +22,11 @@ class Entropy(Protocol):
         """Something between 0.5 and 1.5 times `base`."""
 
 
+def seeded(seed: int) -> random.Random:
+    """A generator of its own, for simulations: the same seed gives the same numbers."""
+    return random.Random(seed)
+
+
 class SeededEntropy:
     """Chance from a generator: the machine's own unless a seed is given."""
 

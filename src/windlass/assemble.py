@@ -1,0 +1,259 @@
+"""Builds the real objects from configuration: the one place that does.
+
+Must not hold logic. Everything heavy is imported when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from windlass.errors import HomeUnusable
+
+if TYPE_CHECKING:
+    from windlass.agent.folder import Folder
+    from windlass.controller.loop import Loop
+    from windlass.controller.presence import Presence
+    from windlass.controller.secrets import SecretFiles
+    from windlass.engines.base import Engine, EngineSite
+    from windlass.ports.world import World
+    from windlass.spec.config import Config
+    from windlass.spec.model import Spec
+    from windlass.state.model import Run
+    from windlass.state.store import Store
+
+# What a rank on the caller's own machine inherits: where programs and libraries are found, who
+# the user is, and how text looks. Not the whole environment, which may hold secrets.
+INHERITED = (
+    "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TERM VIRTUAL_ENV CONDA_PREFIX "
+    "CONDA_DEFAULT_ENV PYTHONPATH LD_LIBRARY_PATH CUDA_HOME CUDA_PATH XDG_CACHE_HOME "
+    "XDG_CONFIG_HOME HF_HOME TORCH_HOME JAX_PLATFORMS XLA_FLAGS OMP_NUM_THREADS "
+    "SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_INDEX_URL PIP_FIND_LINKS PIP_CERT"
+).split()
+DEFAULT_ENGINE = "local"
+
+
+def home_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """The home folder: WINDLASS_HOME, or `.windlass` in the user's own."""
+    chosen = environment.get("WINDLASS_HOME")
+    return Path(chosen).expanduser().absolute() if chosen else Path.home() / ".windlass"
+
+
+def open_home(*, path: Path | None = None) -> Home:
+    """The home folder, made when it is not there."""
+    home = path or home_path()
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise HomeUnusable(
+            f"the home folder {home} cannot be made: {error.strerror}",
+            remedy="Set WINDLASS_HOME to a folder that you can write.",
+        ) from error
+    return Home(home, caller=dict(os.environ))
+
+
+class Home:
+    """Everything that belongs to one home folder."""
+
+    def __init__(self, path: Path, *, caller: Mapping[str, str]) -> None:
+        self.path = path
+        self.caller = caller
+        self._engines: dict[str, Engine[Any]] = {}
+
+    @cached_property
+    def config(self) -> Config:
+        """The user's configuration; all defaults when there is no file."""
+        from windlass.spec.config import load_config
+
+        return load_config(self.path / "config.yaml")
+
+    @cached_property
+    def world(self) -> World:
+        """The real world."""
+        from windlass.ports.world import system_world
+
+        return system_world()
+
+    @cached_property
+    def _store(self) -> Store:
+        from windlass.state.open_store import open_store
+
+        return open_store(self.store_url)
+
+    @property
+    def store_url(self) -> str:
+        """Where runs are kept: the configured store, or a file in the home folder."""
+        file = self.path / "config.yaml"
+        chosen = self.config.store if file.exists() else None
+        return chosen or f"sqlite://{self.path / 'windlass.db'}"
+
+    def store(self) -> Store:
+        """The store, opened once."""
+        return self._store
+
+    @cached_property
+    def presence(self) -> Presence:
+        """The signs of life of this home's controller."""
+        from windlass.controller.presence import Presence
+
+        return Presence(self.path)
+
+    @cached_property
+    def secrets(self) -> SecretFiles:
+        """Secrets of runs on this machine."""
+        from windlass.controller.secrets import SecretFiles
+
+        return SecretFiles(self.path / "secrets")
+
+    # ---- runs ------------------------------------------------------------------------------
+
+    def run_path(self, run_id: str) -> Path:
+        """Where the run's folder is on this machine."""
+        return self.path / "runs" / run_id
+
+    def folder_url(self, run_id: str) -> str:
+        """The URL of the run's folder."""
+        from windlass.agent.folder import folder_url
+
+        return folder_url(self.run_path(run_id))
+
+    def folder(self, run_id: str) -> Folder:
+        """The run's folder."""
+        from windlass.agent.folder import DiskFolder
+
+        return DiskFolder(self.run_path(run_id))
+
+    def submit(
+        self, spec_path: Path, spec: Spec, *, emulate: bool = False, engine: str | None = None
+    ) -> Run:
+        """Make a run of the spec and see to it that a controller takes it up."""
+        from windlass.controller.secrets import check_present
+        from windlass.controller.submission import Ask, submit
+
+        check_present(spec.secrets, self.caller)
+        name = engine or self._choose_engine(spec)
+        ask = Ask(
+            spec=spec,
+            spec_file=spec_path,
+            engine=name,
+            owner=self.config.owner or getpass.getuser(),
+            is_emulated=emulate,
+            environment={key: self.caller[key] for key in INHERITED if key in self.caller},
+        )
+        run = submit(
+            ask,
+            world=self.world,
+            store=self.store(),
+            engine=self.engine(name),
+            run_folder=self.run_path,
+            keep_secrets=self._keep_secrets,
+        )
+        self.wake()
+        return run
+
+    def _keep_secrets(self, run_id: str, spec: Spec) -> None:
+        self.secrets.keep(run_id, spec.secrets, self.caller)
+
+    def _choose_engine(self, spec: Spec) -> str:
+        chosen = spec.where.engines or tuple(self.config.engines)
+        return chosen[0] if chosen else DEFAULT_ENGINE
+
+    # ---- engines ---------------------------------------------------------------------------
+
+    def engine(self, name: str) -> Engine[Any]:
+        """The engine of that name, built once."""
+        if name not in self._engines:
+            from windlass.engines.registry import build_engine
+
+            self._engines[name] = build_engine(name, self._site)
+        return self._engines[name]
+
+    @cached_property
+    def _site(self) -> EngineSite:
+        from windlass.engines.base import EngineSite
+        from windlass.ports.process import Processes
+
+        return EngineSite(
+            home=self.path,
+            world=self.world,
+            processes=Processes(),
+            agent=self._agent,
+            secrets=self.secrets.path,
+            wake=self.presence.pipe,
+        )
+
+    def _agent(self) -> Path:
+        from windlass.agent.pack import build
+
+        return build(self.path / "agent")
+
+    # ---- the controller --------------------------------------------------------------------
+
+    def is_controller_alive(self) -> bool:
+        """Whether a controller serves this home."""
+        return self.presence.is_alive()
+
+    def wake(self) -> None:
+        """Make the controller look at once; start one when there is none."""
+        self.presence.ensure(self._start_controller)
+
+    def _start_controller(self) -> None:
+        from windlass.ports.process import Processes
+
+        # A controller that was started from inside a rank must not carry the rank's marks.
+        environment = {k: v for k, v in self.caller.items() if not k.startswith("WINDLASS_")}
+        Processes().spawn(
+            [sys.executable, "-m", "windlass", "up", "--on-demand"],
+            env=environment | {"WINDLASS_HOME": str(self.path)},
+            output=self.path / "controller.log",
+        )
+
+    def serve(self, *, is_on_demand: bool) -> bool:
+        """Be the controller until nothing is left to do; False when there is one already."""
+        from windlass.controller.workers import Worker
+
+        worker = Worker(
+            self.world.clock,
+            self.store(),
+            loop=self._loop,
+            presence=self.presence,
+            holder=f"{socket.gethostname()}:{self.path}",
+            is_on_demand=is_on_demand,
+        )
+        return worker.run()
+
+    def _has_ended(self, run_id: str) -> bool:
+        from windlass.state.phases import is_ended
+
+        run = self.store().get_run(run_id)
+        return run is not None and is_ended(run.phase)
+
+    def _loop(self) -> Loop:
+        from windlass.controller.loop import Loop
+        from windlass.controller.site import Site
+        from windlass.engines.registry import engine_names
+
+        self.secrets.forget_if(self._has_ended)
+        site = Site(
+            world=self.world,
+            store=self.store(),
+            engine=self.engine,
+            engine_names=tuple(engine_names()),
+            folder_url=self.folder_url,
+        )
+        return Loop(site, on_ended=self.secrets.forget, on_bug=_report_bug)
+
+
+def _report_bug(run_id: str, bug: Exception) -> None:
+    """Into the controller's log: the run is tried again, the others go on."""
+    import traceback
+
+    sys.stderr.write(f"a step of {run_id} went wrong; it is tried again\n")
+    traceback.print_exception(bug, file=sys.stderr)
+    sys.stderr.flush()

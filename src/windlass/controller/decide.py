@@ -1,0 +1,254 @@
+"""The decision of one step: what to write and what to do, from what was seen.
+
+Must not read a clock, a store or a folder: `decide(view, now)` is a pure function, and a crash
+anywhere after its write is repaired by deciding again.
+
+A run goes round this ring until its outcome is final:
+
+    queued ─► attempt STARTING ─► RUNNING ─► ENDING ─► ENDED ─► queued again, or the end
+                                              │
+                                              └ the fence is ours, or no rank can be alive
+"""
+
+from __future__ import annotations
+
+from windlass.controller.backoff import (
+    CANCEL_FIRST_S,
+    CANCEL_MAX_S,
+    LONG_ENOUGH_S,
+    RESTART_MAX_S,
+    SUBMIT_MAX_S,
+    cancel_delay_s,
+    restart_delay_s,
+)
+from windlass.controller.draft import Draft
+from windlass.controller.effects import Cancel, Decision, GiveUp, Submit
+from windlass.controller.ending import Ending, can_have_live_ranks, ending_of, is_gone
+from windlass.controller.view import ClaimView, View
+from windlass.engines.base import Seen
+from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase, Wanted
+
+FINAL_PHASES = {
+    Outcome.SUCCEEDED: RunPhase.SUCCEEDED,
+    Outcome.STOPPED: RunPhase.STOPPED,
+}
+RESTARTED = frozenset({Outcome.LOST, Outcome.PREEMPTED})
+LIVE_ATTEMPTS = frozenset({AttemptPhase.STARTING, AttemptPhase.RUNNING})
+
+
+def decide(view: View, now: float) -> Decision:
+    """What to write and what to do next for one run."""
+    draft = Draft(view, now)
+    _obey(draft)
+    _follow_gang(view, draft)
+    _close_attempt(view, draft)
+    _close_claims(view, draft)
+    _finish(draft)
+    _start(view, draft)
+    _submit(draft)
+    return draft.decision()
+
+
+def _obey(draft: Draft) -> None:
+    """The user's wish and the time to live end a run whatever its gang does."""
+    run = draft.run
+    if run.outcome is not None:
+        return
+    if run.wanted is not Wanted.RUN:
+        _end_run(draft, Outcome.STOPPED, "stopped-by-user", "stopped by the user")
+    elif run.expires_at is not None:
+        if draft.now >= run.expires_at:
+            _end_run(draft, Outcome.STOPPED, "ttl", "its time to live (limits.ttl) is over")
+        else:
+            draft.wake(run.expires_at)
+
+
+def _end_run(draft: Draft, outcome: Outcome, code: str, reason: str) -> None:
+    """The run's outcome is final; it ends when nothing of it is left."""
+    draft.set_run(outcome=outcome)
+    draft.move_run(RunPhase.STOPPING, code, reason)
+    attempt = draft.attempt
+    if attempt is not None and attempt.phase in LIVE_ATTEMPTS:
+        draft.set_attempt(
+            phase=AttemptPhase.ENDING,
+            outcome=outcome,
+            code=code,
+            reason=reason,
+            ended_at=draft.now,
+        )
+
+
+def _follow_gang(view: View, draft: Draft) -> None:
+    """Note that the gang has started, or how it has ended."""
+    attempt = draft.attempt
+    if attempt is None or attempt.phase not in LIVE_ATTEMPTS:
+        return
+    gang = _gang(view, attempt.number)
+    if gang is None or gang.claim.phase is ClaimPhase.ASKED:
+        return
+    if attempt.phase is AttemptPhase.STARTING and view.winner == gang.claim.id:
+        _note_start(gang, draft)
+    ending = ending_of(view, gang)
+    if ending is not None:
+        _end_attempt(view, draft, ending)
+    elif draft.run.phase is RunPhase.STARTING and gang.observation.seen is Seen.PENDING:
+        draft.set_run(reason=gang.observation.reason, code="waiting-for-engine")
+
+
+def _gang(view: View, attempt: int) -> ClaimView | None:
+    """The claim whose ranks run; before there is a winner, the one that was asked for."""
+    ours = [claim for claim in view.claims if claim.claim.attempt == attempt]
+    return next(
+        (claim for claim in ours if claim.claim.id == view.winner), ours[0] if ours else None
+    )
+
+
+def _note_start(gang: ClaimView, draft: Draft) -> None:
+    if not any(node.state in ("running", "closing", "done") or node.exit for node in gang.nodes):
+        draft.set_run(code="preparing", reason="unpacking the source and running setup")
+        return
+    draft.set_attempt(phase=AttemptPhase.RUNNING, winner=gang.claim.id, started_at=draft.now)
+    draft.set_run(started_at=draft.run.started_at or draft.now)
+    number = draft.run.attempt
+    draft.move_run(RunPhase.RUNNING, "running", f"attempt {number} is running")
+
+
+def _end_attempt(view: View, draft: Draft, ending: Ending) -> None:
+    """The gang has ended by itself: decide what becomes of the run."""
+    draft.set_attempt(
+        phase=AttemptPhase.ENDING,
+        outcome=ending.outcome,
+        code=ending.code,
+        reason=ending.reason,
+        exit_status=ending.exit_status,
+        failed_node=ending.node,
+        failed_rank=ending.rank,
+        ended_at=draft.now,
+    )
+    draft.event(ending.code, ending.reason, node=ending.node, rank=ending.rank)
+    if ending.outcome not in RESTARTED:
+        draft.set_run(outcome=ending.outcome, code=ending.code, reason=ending.reason)
+    elif draft.run.restarts >= view.restarts_max:
+        reason = f"{ending.reason}; all {view.restarts_max} restarts of limits.restarts are used"
+        draft.set_run(outcome=ending.outcome, code="restart-limit", reason=reason)
+    else:
+        _plan_restart(draft, ending)
+
+
+def _plan_restart(draft: Draft, ending: Ending) -> None:
+    run, attempt = draft.run, draft.attempt
+    assert attempt is not None
+    started_at = attempt.started_at if attempt.started_at is not None else draft.now
+    is_quick = draft.now - started_at < LONG_ENOUGH_S
+    quick_losses = run.quick_losses + 1 if is_quick else 1
+    draft.set_run(
+        phase=RunPhase.QUEUED,
+        code=ending.code,
+        reason=ending.reason,
+        restarts=run.restarts + 1,
+        quick_losses=quick_losses,
+        next_attempt_at=draft.now + restart_delay_s(quick_losses),
+    )
+
+
+def _close_attempt(view: View, draft: Draft) -> None:
+    """An ending attempt has ended once no rank of it can be alive or come alive."""
+    attempt = draft.attempt
+    if attempt is None or attempt.phase is not AttemptPhase.ENDING:
+        return
+    ours = [claim for claim in view.claims if claim.claim.attempt == attempt.number]
+    if view.winner is None:
+        draft.effect(GiveUp(attempt=attempt.number))
+    elif not any(can_have_live_ranks(view, claim) for claim in ours):
+        draft.set_attempt(phase=AttemptPhase.ENDED, given_up=view.winner == "")
+
+
+def _close_claims(view: View, draft: Draft) -> None:
+    """Cancel every claim nobody wants until its engine says that it is gone."""
+    attempt = draft.attempt
+    is_live = attempt is not None and attempt.phase in LIVE_ATTEMPTS
+    for seen in view.claims:
+        claim = draft.claim(seen.claim.id)
+        if attempt is not None and is_live and claim.attempt == attempt.number:
+            continue
+        if is_gone(view, seen) and _is_late_claim_harmless(view, seen):
+            draft.set_claim(claim.id, phase=ClaimPhase.GONE)
+        else:
+            _cancel(seen, draft)
+
+
+def _is_late_claim_harmless(view: View, seen: ClaimView) -> bool:
+    """Before the fence is taken, a claim that comes up late could still start ranks."""
+    return seen.claim.attempt != view.state.run.attempt or view.winner is not None
+
+
+def _cancel(seen: ClaimView, draft: Draft) -> None:
+    """Ask for the end of a claim, again and again until it is gone."""
+    claim = draft.claim(seen.claim.id)
+    if claim.phase is not ClaimPhase.CANCELLING:
+        # Tries counted so far were for submitting.
+        draft.set_claim(claim.id, phase=ClaimPhase.CANCELLING, tries=0, retry_at=0.0, error="")
+        claim = draft.claim(claim.id)
+    if not seen.handle:
+        return  # Its engine is searched for it at every look.
+    is_urgent = draft.run.wanted is Wanted.KILL
+    wait_s = claim.retry_at - draft.now
+    if wait_s > CANCEL_MAX_S or (is_urgent and wait_s > CANCEL_FIRST_S):
+        wait_s = 0.0  # The clock was set back, or the user has lost patience.
+    if wait_s <= 0:
+        tries = claim.tries + 1
+        delay_s = CANCEL_FIRST_S if is_urgent else cancel_delay_s(tries)
+        retry_at = draft.now + delay_s
+        draft.effect(Cancel(claim=claim.id, handle=seen.handle, now=is_urgent))
+        draft.set_claim(claim.id, handle=seen.handle, tries=tries, retry_at=retry_at)
+    draft.wake(draft.claim(claim.id).retry_at)
+
+
+def _finish(draft: Draft) -> None:
+    """End the run when its outcome is final and nothing of it is left."""
+    run = draft.run
+    if run.outcome is None:
+        return
+    has_ended = draft.attempt is None or draft.attempt.phase is AttemptPhase.ENDED
+    if not has_ended or draft.open_claims():
+        if run.phase is not RunPhase.STOPPING:
+            draft.set_run(phase=RunPhase.STOPPING)
+        return
+    phase = FINAL_PHASES.get(run.outcome, RunPhase.FAILED)
+    draft.set_run(phase=phase, ended_at=draft.now)
+    draft.event(str(phase), run.reason, code=run.code)
+
+
+def _start(view: View, draft: Draft) -> None:
+    """Begin the next attempt when the last one is known to have ended.
+
+    Known from an earlier step: one decision writes the end of one attempt or the start of the
+    next, never both.
+    """
+    run, before = draft.run, view.state
+    if before.run.phase is not RunPhase.QUEUED or run.phase is not RunPhase.QUEUED:
+        return
+    if before.attempt is not None and before.attempt.phase is not AttemptPhase.ENDED:
+        return
+    # A clock that was set back must not make a run wait longer than any back-off can be.
+    wait_s = run.next_attempt_at - draft.now
+    if 0 < wait_s <= RESTART_MAX_S:
+        draft.wake(run.next_attempt_at)
+        return
+    draft.add_attempt(claim_count=1)
+    number = draft.run.attempt
+    draft.move_run(RunPhase.STARTING, "starting", f"attempt {number} is starting")
+
+
+def _submit(draft: Draft) -> None:
+    """Ask the engine for claims of the live attempt that it has not taken yet."""
+    attempt = draft.attempt
+    if attempt is None or attempt.phase is not AttemptPhase.STARTING:
+        return
+    for claim in draft.open_claims():
+        if claim.attempt != attempt.number or claim.phase is not ClaimPhase.ASKED:
+            continue
+        if 0 < claim.retry_at - draft.now <= SUBMIT_MAX_S:
+            draft.wake(claim.retry_at)
+        else:
+            draft.effect(Submit(claim=claim))

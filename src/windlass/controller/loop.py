@@ -1,0 +1,176 @@
+"""The controller's pass over all live runs: which to look at now, and when to come back.
+
+Must not wait, own threads or read the real clock: workers.py and the simulation call `tick`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from windlass.controller.observe import Observer
+from windlass.controller.site import Site
+from windlass.controller.step import Stepper
+from windlass.controller.view import View
+from windlass.engines.base import Seen
+from windlass.errors import EngineError, LeaseLost, RunChanged, StoreBusy
+from windlass.state.model import Lease, RunState
+from windlass.state.phases import ClaimPhase, RunPhase, is_ended
+
+LEASE_TTL_S = 30.0
+SWEEP_EVERY_S = 30.0
+LOOK_FIRST_S = 0.01
+LOOK_LAST_S = 1.0
+LOOK_LAST_PENDING_S = 5.0
+BUG_PAUSE_S = 30.0
+"""How long a run is left alone after a step of it went wrong in a way nobody thought of."""
+STEPS_MAX = 8
+"""A run that still has something to do after this many steps waits for the next tick."""
+
+
+@dataclass(slots=True)
+class _Watch:
+    """When a run was last changed and when to look at it next, by the steady clock."""
+
+    changed_at: float
+    look_at: float
+
+
+class Loop:
+    """Keeps every live run true to its spec, one tick at a time."""
+
+    def __init__(
+        self,
+        site: Site,
+        *,
+        on_ended: Callable[[str], None],
+        on_bug: Callable[[str, Exception], None],
+    ) -> None:
+        self._site = site
+        self._observer = Observer(site)
+        self._stepper = Stepper(site, self._observer)
+        self._on_ended = on_ended
+        self._on_bug = on_bug
+        self._states: dict[str, RunState] = {}
+        self._watches: dict[str, _Watch] = {}
+        self._data_version: int | None = None
+        self._sweep_at = float("-inf")
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no run was live at the last tick."""
+        return not self._states
+
+    def tick(self, lease: Lease, *, woken: Iterable[str] = ()) -> float:
+        """Look at what is due and at the runs in `woken`; return the seconds until the next."""
+        self._reload()
+        at = self._site.world.clock.monotonic()
+        for run_id in woken:
+            if run_id in self._watches:
+                self._watches[run_id].look_at = at
+        if at >= self._sweep_at:
+            self._sweep()
+            self._sweep_at = at + SWEEP_EVERY_S
+        due = [self._states[run] for run, watch in self._watches.items() if watch.look_at <= at]
+        self._step_all(lease, due)
+        return self._seconds_to_next()
+
+    # ---- which runs there are --------------------------------------------------------------
+
+    def _reload(self) -> None:
+        """Load live runs again when somebody else has written to the store."""
+        version = self._site.store.data_version()
+        if version == self._data_version:
+            return
+        at = self._site.world.clock.monotonic()
+        states = {state.run.id: state for state in self._site.store.live()}
+        for run_id, state in states.items():
+            known = self._states.get(run_id)
+            if known is None or known.run.version != state.run.version:
+                self._watches[run_id] = _Watch(changed_at=at, look_at=at)
+        self._states = states
+        self._watches = {run: self._watches[run] for run in states}
+        self._observer.forget_all_but(states.values())
+        self._data_version = version
+
+    def _forget(self, run_id: str) -> None:
+        del self._states[run_id]
+        del self._watches[run_id]
+        self._observer.forget_run(run_id)
+        self._on_ended(run_id)
+
+    # ---- steps -----------------------------------------------------------------------------
+
+    def _step_all(self, lease: Lease, due: list[RunState]) -> None:
+        for _ in range(STEPS_MAX):
+            again = []
+            for view in self._observer.look(due):
+                state = self._step(lease, view)
+                if state is not None:
+                    again.append(state)
+            if not again:
+                return
+            due = again
+
+    def _step(self, lease: Lease, view: View) -> RunState | None:
+        """Step one run; returns it when it changed, so that it is looked at again at once."""
+        run_id = view.state.run.id
+        try:
+            state, decision = self._stepper.step(lease, view)
+        except RunChanged:
+            self._data_version = None
+            return None
+        except (LeaseLost, StoreBusy):
+            raise
+        except Exception as bug:  # noqa: BLE001 - a bug in one run must not stop the others.
+            self._on_bug(run_id, bug)
+            self._watches[run_id].look_at = self._site.world.clock.monotonic() + BUG_PAUSE_S
+            return None
+        self._states[run_id] = state
+        if is_ended(state.run.phase):
+            self._forget(run_id)
+            return None
+        has_changed = decision.change is not None or state != view.state
+        self._schedule(view, has_changed=has_changed, wake_at=decision.wake_at)
+        return state if has_changed else None
+
+    def _schedule(self, view: View, *, has_changed: bool, wake_at: float | None) -> None:
+        """Look often at what has just changed, and less and less often at what has not."""
+        at = self._site.world.clock.monotonic()
+        watch = self._watches[view.state.run.id]
+        if has_changed:
+            watch.changed_at = at
+        is_pending = bool(view.claims) and all(
+            claim.observation.seen is Seen.PENDING for claim in view.claims
+        )
+        last_s = LOOK_LAST_PENDING_S if is_pending else LOOK_LAST_S
+        delay_s = min(max((at - watch.changed_at) / 4, LOOK_FIRST_S), last_s)
+        if view.state.run.phase is RunPhase.QUEUED and not view.claims:
+            delay_s = last_s
+        if wake_at is not None:
+            delay_s = min(delay_s, max(wake_at - self._site.world.clock.now(), LOOK_FIRST_S))
+        watch.look_at = at + delay_s
+
+    def _seconds_to_next(self) -> float:
+        at = self._site.world.clock.monotonic()
+        nexts = [watch.look_at for watch in self._watches.values()]
+        return max(0.0, min([*nexts, at + LOOK_LAST_PENDING_S]) - at)
+
+    # ---- what nobody wants -----------------------------------------------------------------
+
+    def _sweep(self) -> None:
+        """Cancel whatever an engine holds for us that no open claim of a live run asks for."""
+        wanted = {
+            claim.id
+            for state in self._states.values()
+            for claim in state.claims
+            if claim.phase is not ClaimPhase.GONE
+        }
+        for name in self._site.engine_names:
+            engine = self._site.engine(name)
+            try:
+                for owned in engine.owned():
+                    if owned.claim not in wanted:
+                        engine.cancel(owned.handle)
+            except EngineError:
+                continue  # It is asked again at the next sweep.

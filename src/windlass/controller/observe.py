@@ -1,0 +1,190 @@
+"""Looks at engines and run folders and makes the views that decisions are based on.
+
+Must not decide or write. Engines are asked once per look for all runs together.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from windlass.agent.folder import Folder
+from windlass.controller.gangs import GangReader
+from windlass.controller.request import Facts, facts_of
+from windlass.controller.sightings import Sightings
+from windlass.controller.site import Site
+from windlass.controller.view import ClaimView, NodeView, View
+from windlass.engines.base import Handle, Observation, Seen
+from windlass.errors import EngineError
+from windlass.state.model import Claim, RunState
+from windlass.state.phases import AttemptPhase, ClaimPhase
+
+NOT_ASKED = Observation(seen=Seen.UNKNOWN, reason="the engine has not answered yet")
+NOT_FOUND = Observation(seen=Seen.GONE, reason="the engine does not know it")
+CANNOT_LOOK = Observation(seen=Seen.UNKNOWN, reason="the engine could not be asked")
+UNSEEN_NODE = NodeView(beat_age_s=None, state="", exit=None)
+
+
+class Observer:
+    """Makes a View of each run it is asked about."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._sightings = Sightings()
+        self._gangs = GangReader(self._sightings)
+        self._facts: dict[str, Facts] = {}
+        self._folders: dict[str, Folder] = {}
+
+    def facts(self, state: RunState) -> Facts:
+        """The facts of a run's spec, parsed once."""
+        run = state.run
+        if run.id not in self._facts:
+            self._facts[run.id] = facts_of(run)
+        return self._facts[run.id]
+
+    def folder(self, run_id: str) -> Folder:
+        """The run's folder."""
+        if run_id not in self._folders:
+            self._folders[run_id] = self._site.world.open_folder(self._site.folder_url(run_id))
+        return self._folders[run_id]
+
+    def look(self, states: Sequence[RunState]) -> Iterable[View]:
+        """A view of each run. A run whose folder cannot be read gives none this time."""
+        claims = [claim for state in states for claim in _open(state.claims)]
+        handles = self._find_handles(states)
+        observations = self._observe(claims, handles)
+        # Folders are read after engines: a node that an engine misses has written its exit before.
+        for state in states:
+            try:
+                yield self._view(state, handles, observations)
+            except OSError:
+                continue
+
+    def forget_all_but(self, states: Iterable[RunState]) -> None:
+        """Drop what is remembered of runs that have ended."""
+        known = list(states)
+        runs = {state.run.id for state in known}
+        claims = {claim.id for state in known for claim in state.claims}
+        self._sightings.forget_all_but(claims)
+        self._gangs.forget_all_but(claims, runs)
+        self._facts = {run: facts for run, facts in self._facts.items() if run in runs}
+        self._folders = {run: folder for run, folder in self._folders.items() if run in runs}
+
+    def forget_run(self, run_id: str) -> None:
+        """Drop what is remembered of one run that has ended."""
+        self._facts.pop(run_id, None)
+        self._folders.pop(run_id, None)
+
+    # ---- engines ---------------------------------------------------------------------------
+
+    def _find_handles(self, states: Sequence[RunState]) -> dict[str, str]:
+        """Handle of each open claim; those without are searched for when they must go."""
+        handles: dict[str, str] = {}
+        searched: dict[str, Mapping[str, str]] = {}
+        for state in states:
+            for claim in _open(state.claims):
+                if claim.handle:
+                    handles[claim.id] = claim.handle
+                elif _must_go(state, claim):
+                    if claim.engine not in searched:
+                        searched[claim.engine] = self._owned(claim.engine)
+                    if claim.id in searched[claim.engine]:
+                        handles[claim.id] = searched[claim.engine][claim.id]
+                    elif _COULD_NOT_LOOK not in searched[claim.engine]:
+                        handles[claim.id] = ""
+        return handles
+
+    def _owned(self, engine: str) -> Mapping[str, str]:
+        try:
+            return {owned.claim: owned.handle for owned in self._site.engine(engine).owned()}
+        except EngineError:
+            return {_COULD_NOT_LOOK: ""}
+
+    def _observe(
+        self, claims: Sequence[Claim], handles: Mapping[str, str]
+    ) -> dict[str, Observation]:
+        seen: dict[str, Observation] = {}
+        by_engine: dict[str, list[Claim]] = defaultdict(list)
+        for claim in claims:
+            if handles.get(claim.id):
+                by_engine[claim.engine].append(claim)
+            else:
+                seen[claim.id] = NOT_FOUND if claim.id in handles else NOT_ASKED
+        for engine, asked in by_engine.items():
+            answers = self._ask(engine, [Handle(handles[claim.id]) for claim in asked])
+            for claim in asked:
+                seen[claim.id] = answers.get(Handle(handles[claim.id]), CANNOT_LOOK)
+        at = self._site.world.clock.monotonic()
+        for claim_id, observation in seen.items():
+            self._sightings.note(claim_id, observation, at=at)
+        return seen
+
+    def _ask(self, engine: str, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
+        try:
+            return self._site.engine(engine).observe(handles)
+        except EngineError:
+            return {}
+
+    # ---- folders ---------------------------------------------------------------------------
+
+    def _view(
+        self, state: RunState, handles: Mapping[str, str], seen: Mapping[str, Observation]
+    ) -> View:
+        facts = self.facts(state)
+        views = [
+            self._claim_view(state, claim, handles.get(claim.id, ""), seen=seen[claim.id])
+            for claim in _open(state.claims)
+        ]
+        is_asked = any(view.observation.seen is not Seen.PENDING for view in views)
+        number = state.run.attempt
+        winner = None
+        if number and (is_asked or not views):
+            winner = self._gangs.winner(self.folder(state.run.id), state.run.id, number)
+        return View(
+            state=state,
+            limits=self._site.engine(state.run.engine).limits(),
+            restarts_max=facts.spec.limits.restarts,
+            winner=winner,
+            claims=tuple(views),
+        )
+
+    def _claim_view(
+        self, state: RunState, claim: Claim, handle: str, *, seen: Observation
+    ) -> ClaimView:
+        at = self._site.world.clock.monotonic()
+        nodes = tuple(UNSEEN_NODE for _ in range(self.facts(state).nodes))
+        end, has_notice = None, False
+        if seen.seen is not Seen.PENDING:  # A claim that waits in a queue has left nothing.
+            folder = self.folder(claim.run)
+            nodes = tuple(
+                self._gangs.node(folder, claim.attempt, claim.id, node=node, at=at)
+                for node in range(len(nodes))
+            )
+            end = self._gangs.end(folder, claim.attempt, claim.id)
+            has_notice = self._gangs.has_notice(folder, claim.attempt, claim.id)
+        return ClaimView(
+            claim=claim,
+            handle=handle,
+            observation=seen,
+            gone_for_s=self._sightings.gone_for_s(claim.id, at=at),
+            missing_for_s=self._sightings.missing_for_s(claim.id, at=at),
+            up_for_s=self._sightings.up_for_s(claim.id, at=at),
+            nodes=nodes,
+            end=end,
+            has_notice=has_notice,
+        )
+
+
+_COULD_NOT_LOOK = "?"
+
+
+def _open(claims: Iterable[Claim]) -> list[Claim]:
+    return [claim for claim in claims if claim.phase is not ClaimPhase.GONE]
+
+
+def _must_go(state: RunState, claim: Claim) -> bool:
+    """Nobody wants the claim any more, so that it must be found if it exists."""
+    attempt = state.attempt
+    if attempt is None or claim.attempt != attempt.number:
+        return True
+    return attempt.phase in (AttemptPhase.ENDING, AttemptPhase.ENDED)

@@ -1,0 +1,113 @@
+"""One step of one run: decide, one fenced write, then the effects.
+
+Must not loop or wait (loop.py does) and must not decide (decide.py does).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from windlass.agent import layout
+from windlass.controller.decide import decide
+from windlass.controller.effects import Cancel, Decision, Effect, GiveUp, Submit
+from windlass.controller.observe import Observer
+from windlass.controller.request import claim_order, claim_request
+from windlass.controller.results import refused, taken
+from windlass.controller.site import Site
+from windlass.controller.view import View
+from windlass.engines.base import Handle
+from windlass.errors import CapacityError, EngineError, EngineTransient
+from windlass.state.model import Change, Lease, RunState
+from windlass.state.phases import ClaimPhase
+
+
+class Stepper:
+    """Carries decisions out, intent first."""
+
+    def __init__(self, site: Site, observer: Observer) -> None:
+        self._site = site
+        self._observer = observer
+
+    def step(self, lease: Lease, view: View) -> tuple[RunState, Decision]:
+        """Decide and carry out; returns the run as it stands now.
+
+        LeaseLost and RunChanged come from the write, before any effect.
+        """
+        decision = decide(view, self._site.world.clock.now())
+        state = view.state
+        if decision.change is not None:
+            state = self._write(lease, state, decision.change)
+        for effect in decision.effects:
+            state = self._carry_out(lease, state, effect)
+        return state, decision
+
+    def _write(self, lease: Lease, state: RunState, change: Change) -> RunState:
+        run = self._site.store.write(lease, change)
+        return applied(state, replace(change, run=run))
+
+    def _carry_out(self, lease: Lease, state: RunState, effect: Effect) -> RunState:
+        match effect:
+            case Submit():
+                return self._submit(lease, state, effect)
+            case GiveUp():
+                self._give_up(state, effect)
+            case Cancel():
+                self._cancel(state, effect)
+        return state
+
+    def _submit(self, lease: Lease, state: RunState, effect: Submit) -> RunState:
+        claim = effect.claim
+        engine = self._site.engine(claim.engine)
+        facts = self._observer.facts(state)
+        url = self._site.folder_url(claim.run)
+        try:
+            self._leave_order(state, effect, notice_s=engine.limits().notice_s)
+            handle = engine.submit(engine.render(claim_request(facts, claim, folder=url)))
+        except (EngineError, CapacityError) as error:
+            now = self._site.world.clock.now()
+            return self._write(lease, state, refused(state, claim, error, now=now))
+        return self._write(lease, state, taken(state, claim, handle))
+
+    def _leave_order(self, state: RunState, effect: Submit, *, notice_s: float) -> None:
+        """Tell the agents of the claim what to do, where they will look for it."""
+        claim = effect.claim
+        url = self._site.folder_url(claim.run)
+        order = claim_order(self._observer.facts(state), claim, folder=url, notice_s=notice_s)
+        name = layout.claim_file(claim.attempt, claim.id)
+        try:
+            self._observer.folder(claim.run).write(name, json.dumps(order, indent=1).encode())
+        except OSError as error:
+            raise EngineTransient(
+                f"the run folder cannot be written: {error}",
+                remedy="Free some space or mend the folder; the run goes on by itself.",
+            ) from error
+
+    def _give_up(self, state: RunState, effect: GiveUp) -> None:
+        name = layout.winner(effect.attempt)
+        said = json.dumps({"claim": None, "reason": "given up by the controller"}).encode()
+        try:
+            self._observer.folder(state.run.id).create(name, said)
+        except OSError:
+            return  # The next step sees that the fence is still free and tries again.
+
+    def _cancel(self, state: RunState, effect: Cancel) -> None:
+        claim = next(claim for claim in state.claims if claim.id == effect.claim)
+        try:
+            self._site.engine(claim.engine).cancel(Handle(effect.handle), now=effect.now)
+        except EngineError:
+            return  # Tried again at the claim's `retry_at` until the engine says it is gone.
+
+
+def applied(state: RunState, change: Change) -> RunState:
+    """The run as it stands after the change was written."""
+    claims = {claim.id: claim for claim in state.claims}
+    claims.update({claim.id: claim for claim in change.claims})
+    number = change.run.attempt
+    kept = tuple(
+        claim
+        for claim in claims.values()
+        if claim.phase is not ClaimPhase.GONE or claim.attempt == number
+    )
+    attempt = change.attempts[-1] if change.attempts else state.attempt
+    return RunState(run=change.run, attempt=attempt, claims=kept)

@@ -1,0 +1,129 @@
+"""Makes a run out of a spec: an id, its folder, its source, its row in the store.
+
+Must not start anything: the controller does when it sees the row. The row is written last, so a
+crash before it leaves a folder nobody looks at and no run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from windlass.agent import layout
+from windlass.controller.request import claim_request, facts_of
+from windlass.controller.source import pack
+from windlass.engines.base import Admits, Engine
+from windlass.errors import OptionRefused, RunChanged
+from windlass.ports.world import World
+from windlass.spec.canonical import to_json
+from windlass.spec.model import Spec
+from windlass.spec.names import slug
+from windlass.state.model import Claim, Event, Run
+from windlass.state.phases import ClaimPhase
+from windlass.state.store import Store
+
+TRIES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What the caller of `windlass run` wants beside the spec."""
+
+    spec: Spec
+    spec_file: Path
+    engine: str
+    owner: str
+    is_emulated: bool
+    environment: Mapping[str, str]
+    """What ranks inherit on the caller's own machine."""
+
+
+def submit(
+    ask: Ask,
+    *,
+    world: World,
+    store: Store,
+    engine: Engine[Any],
+    run_folder: Callable[[str], Path],
+    keep_secrets: Callable[[str, Spec], None],
+) -> Run:
+    """Check, ship the source, and write the run. Raises before anything is written when the engine
+    can never hold it."""
+    workdir = _workdir(ask)
+    now = world.clock.now()
+    for _ in range(TRIES):
+        run = _new_run(ask, run_id=f"{slug(ask.spec.name)}-{world.entropy.id()}", now=now)
+        _check_engine(engine, run)
+        folder = run_folder(run.id)
+        if not _make(folder):
+            continue  # Somebody else has this id.
+        source = pack(workdir, folder)
+        (folder / layout.SPEC).write_bytes(ask.spec_file.read_bytes())
+        run = _with_source(run, source.sha)
+        keep_secrets(run.id, ask.spec)
+        event = Event(run=run.id, attempt=0, at=now, code="submitted", message="submitted")
+        try:
+            store.add_run(run, event)
+        except RunChanged:
+            continue
+        return run
+    raise OptionRefused(
+        f"no free id for {ask.spec.name!r} was found", remedy="Run the command again."
+    )
+
+
+def _new_run(ask: Ask, *, run_id: str, now: float) -> Run:
+    ttl_s = ask.spec.limits.ttl_s
+    options = {"emulate": ask.is_emulated, "environment": dict(ask.environment)}
+    return Run(
+        id=run_id,
+        name=ask.spec.name,
+        spec=to_json(ask.spec),
+        owner=ask.owner,
+        engine=ask.engine,
+        created_at=now,
+        expires_at=now + ttl_s if ttl_s is not None else None,
+        code="submitted",
+        reason="waiting for the controller",
+        options=json.dumps(options, sort_keys=True),
+    )
+
+
+def _with_source(run: Run, sha: str) -> Run:
+    options = json.loads(run.options) | {"source": sha}
+    return replace(run, options=json.dumps(options, sort_keys=True))
+
+
+def _check_engine(engine: Engine[Any], run: Run) -> None:
+    facts = facts_of(run)
+    if facts.nodes > engine.limits().nodes_max:
+        raise OptionRefused(
+            f"{facts.nodes} nodes are more than the {engine.limits().nodes_max} of {engine.name}",
+            remedy="Lower resources.nodes, or choose another engine with --on.",
+        )
+    if isinstance(engine, Admits):
+        claim = Claim(
+            id=f"{run.id}-1-0",
+            run=run.id,
+            attempt=1,
+            index=0,
+            engine=engine.name,
+            phase=ClaimPhase.ASKED,
+            created_at=run.created_at,
+        )
+        engine.admit(claim_request(facts, claim, folder="file:///"))
+
+
+def _workdir(ask: Ask) -> Path:
+    return (ask.spec_file.parent / Path(ask.spec.workdir).expanduser()).resolve()
+
+
+def _make(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, mode=0o700)
+    except FileExistsError:
+        return False
+    return True

@@ -1,0 +1,76 @@
+"""Everything a decision may look at: the store's rows, the engine's sightings, the run folder.
+
+Must not look itself (observe.py does): frozen values only. Ages are seconds by a steady clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from windlass.engines.base import Limits, Observation
+from windlass.state.model import Claim, RunState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeExit:
+    """What a node said when its last rank had ended."""
+
+    outcome: str
+    status: int
+    rank: int | None
+    reason: str
+    had_notice: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeView:
+    """One node of a claim, as its objects in the run folder show it."""
+
+    beat_age_s: float | None
+    """Since its newest heartbeat was first seen; None when it never beat."""
+    state: str
+    """What the agent says it is doing."""
+    exit: NodeExit | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangEnd:
+    """The first failure of a gang."""
+
+    node: int
+    rank: int | None
+    status: int
+    outcome: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimView:
+    """One claim that is not gone yet."""
+
+    claim: Claim
+    handle: str
+    """As recorded, or as found among what the engine owns; empty when it has none."""
+    observation: Observation
+    gone_for_s: float | None
+    """How long the engine has been saying GONE without a break."""
+    missing_for_s: float
+    """How long the engine has been missing nodes without a break."""
+    up_for_s: float
+    """How long the engine has been saying RUNNING without a break."""
+    nodes: tuple[NodeView, ...]
+    end: GangEnd | None
+    has_notice: bool
+    """Whether any node of it was told that it will be taken away."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What `decide` decides on."""
+
+    state: RunState
+    limits: Limits
+    restarts_max: int
+    winner: str | None
+    """The claim named by the newest attempt's fence; "" when it was given up; None before."""
+    claims: tuple[ClaimView, ...]

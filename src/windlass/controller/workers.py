@@ -1,0 +1,121 @@
+"""The controller as a process: lock, lease, wake-ups, and an end when nothing is left to do.
+
+Must not decide anything about runs (loop.py ticks). The only file of the control plane that waits.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+from collections.abc import Callable
+
+from windlass.controller.loop import LEASE_TTL_S, Loop
+from windlass.controller.presence import Presence
+from windlass.errors import LeaseLost, StoreBusy
+from windlass.ports.clock import Clock
+from windlass.state.model import Lease
+from windlass.state.store import Store
+
+IDLE_S = 20.0
+"""A controller that was started on demand stays this long after the last run, for the next."""
+RETRY_S = 0.5
+READ_BYTES = 65536
+
+
+class Worker:
+    """Ticks the loop until there is nothing to do, or until it is told to end."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        store: Store,
+        *,
+        loop: Callable[[], Loop],
+        presence: Presence,
+        holder: str,
+        is_on_demand: bool,
+    ) -> None:
+        self._clock = clock
+        self._store = store
+        self._make_loop = loop
+        self._presence = presence
+        self._holder = holder
+        self._is_on_demand = is_on_demand
+        self._is_told_to_end = False
+        self._selector = selectors.DefaultSelector()
+        self._busy_at = clock.monotonic()
+
+    def run(self) -> bool:
+        """Serve until the end; False when another controller is there already."""
+        if not self._presence.take():
+            return False
+        signal.signal(signal.SIGTERM, self._end)
+        signal.signal(signal.SIGINT, self._end)
+        pipe = self._presence.open_pipe()
+        self._selector.register(pipe, selectors.EVENT_READ)
+        while True:
+            self._serve(pipe)
+            self._presence.release()
+            # A run that was written after our last look, whose command still saw our lock.
+            if self._is_told_to_end or not self._store.live() or not self._presence.take():
+                return True
+
+    def _serve(self, pipe: int) -> None:
+        lease = self._take_lease()
+        if lease is None:
+            return
+        loop = self._make_loop()
+        self._busy_at = self._clock.monotonic()
+        woken: list[str] = []
+        while not self._is_told_to_end:
+            try:
+                lease = self._renew(lease)
+                wait_s = loop.tick(lease, woken=woken)
+            except LeaseLost:
+                return
+            except StoreBusy:
+                wait_s = RETRY_S
+            if self._is_over(loop):
+                break
+            woken = self._wait(pipe, wait_s)
+        self._store.release_lease(lease)
+
+    def _is_over(self, loop: Loop) -> bool:
+        at = self._clock.monotonic()
+        if not loop.is_idle:
+            self._busy_at = at
+        return self._is_on_demand and at - self._busy_at >= IDLE_S
+
+    def _wait(self, pipe: int, wait_s: float) -> list[str]:
+        """Wait for a wake-up; returns the runs of the claims that were named in it."""
+        if not self._selector.select(timeout=wait_s):
+            return []
+        try:
+            said = os.read(pipe, READ_BYTES).decode(errors="replace")
+        except BlockingIOError:
+            return []
+        # A claim is called <run>-<attempt>-<index>.
+        return sorted({line.rsplit("-", 2)[0] for line in said.split("\n") if line})
+
+    def _take_lease(self) -> Lease | None:
+        """Whoever held the lease for this home is dead, since we have its lock."""
+        while not self._is_told_to_end:
+            now = self._clock.now()
+            lease = self._store.take_lease(self._holder, now=now, ttl_s=LEASE_TTL_S)
+            if lease is not None:
+                return lease
+            self._selector.select(timeout=RETRY_S)
+            if self._is_on_demand and not self._store.live():
+                return None
+        return None
+
+    def _renew(self, lease: Lease) -> Lease:
+        now = self._clock.now()
+        if lease.expires_at - now > LEASE_TTL_S / 2:
+            return lease
+        return self._store.renew_lease(lease, now=now, ttl_s=LEASE_TTL_S)
+
+    def _end(self, number: int, frame: object) -> None:
+        self._is_told_to_end = True
+        self._presence.wake()

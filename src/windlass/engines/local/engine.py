@@ -1,0 +1,288 @@
+"""The local engine: a node is a process tree on this machine, and several nodes can share it.
+
+Must not remember anything that is not in its folder: a new controller adopts what lives.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from windlass.agent.processes import find_marked, kill_marked
+from windlass.engines.base import (
+    ClaimRequest,
+    Handle,
+    Limits,
+    Observation,
+    Owned,
+    Seen,
+)
+from windlass.engines.local import request as requests
+from windlass.engines.local.admission import admit
+from windlass.engines.local.desk import Desk
+from windlass.engines.local.machine import Machine
+from windlass.engines.local.queue import Capacity, Placement, Started, place
+from windlass.engines.local.request import LocalRequest
+from windlass.errors import EngineTransient
+from windlass.ports.clock import Clock
+from windlass.ports.process import Processes
+
+NOTICE_S = 30.0
+START_TIMEOUT_S = 60.0
+SPAWN_TIMEOUT_S = 20.0
+"""A spawned agent that has not taken its lock after this long never will."""
+KILL_AFTER_S = NOTICE_S + 10.0
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A live claim, as it is written in the engine's folder."""
+
+    request: LocalRequest
+    placement: Placement | None = None
+    spawned_at: float = 0.0
+    cancelled_at: float | None = None
+
+
+class LocalEngine:
+    """Runs gangs on this machine."""
+
+    name = "local"
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        clock: Clock,
+        processes: Processes,
+        agent: Callable[[], Path],
+        secrets: Callable[[str], Path | None],
+        wake: Path,
+    ) -> None:
+        self._root = root
+        self._clock = clock
+        self._processes = processes
+        self._agent = agent
+        self._secrets = secrets
+        self._wake = wake
+        self._machine = Machine(processes)
+        self._desk = Desk(root)
+        self._reasons: dict[str, str] = {}
+        self._entries: dict[str, _Entry] = {}
+        for claim in self._desk.claims():
+            self._entries[claim] = self._adopt(claim)
+
+    def limits(self) -> Limits:
+        """See Engine. A lock tells at once whether a process lives."""
+        return Limits(nodes_max=64, start_timeout_s=START_TIMEOUT_S, stale_s=0.0, notice_s=NOTICE_S)
+
+    def render(self, claim: ClaimRequest) -> LocalRequest:
+        """See Engine."""
+        return requests.render(claim)
+
+    def admit(self, claim: ClaimRequest) -> None:
+        """See Admits."""
+        admit(self._machine, requests.render(claim), claim.options)
+
+    def submit(self, request: LocalRequest) -> Handle:
+        """See Engine. Waits in the engine's own queue when the machine is full."""
+        handle = Handle(request.claim)
+        if request.claim in self._entries or self._desk.has_ended(request.claim):
+            return handle
+        admit(self._machine, request, {})
+        try:
+            self._desk.write(request.claim, "request.json", request.to_json())
+        except OSError as error:
+            raise EngineTransient(
+                f"the engine's folder cannot be written: {error}",
+                remedy="Free some space on the disk of WINDLASS_HOME; the run goes on by itself.",
+            ) from error
+        self._entries[request.claim] = _Entry(request=request)
+        self._start_what_fits()
+        return handle
+
+    def observe(self, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
+        """See Engine. The queue moves when it is looked at: there is no other daemon."""
+        self._processes.reap()
+        seen = {handle: self._look(handle) for handle in handles}
+        if any(entry.placement is None for entry in self._entries.values()):
+            self._start_what_fits()
+        return seen
+
+    def cancel(self, handle: Handle, *, now: bool = False) -> None:
+        """See Engine."""
+        entry = self._entries.get(handle)
+        if entry is None:
+            return
+        if entry.placement is None:
+            self._forget(handle)
+            return
+        at = self._clock.now()
+        is_first = entry.cancelled_at is None
+        if entry.cancelled_at is None:
+            entry.cancelled_at = at
+            self._desk.write(handle, "cancelled.json", {"at": at})
+        is_overdue = not 0 <= at - entry.cancelled_at < KILL_AFTER_S
+        nodes = range(entry.request.nodes)
+        for node in nodes:
+            self._cancel_node(handle, node, is_first=is_first, now=now or is_overdue)
+        if is_overdue:
+            self._kill_keepers(entry)
+        if all(self._is_missing(entry, node) for node in nodes):
+            # Nobody is left who could do it: both keeper and agent of a node were killed at once.
+            kill_marked(handle)
+
+    def owned(self) -> Sequence[Owned]:
+        """See Engine."""
+        return [Owned(handle=Handle(claim), claim=claim) for claim in self._entries]
+
+    def inventory(self) -> Mapping[str, str]:
+        """See Explains."""
+        gpus = [f"{gpu.index}: {gpu.name}" for gpu in self._machine.gpus]
+        return {
+            "processors": str(self._machine.cpus),
+            "memory": f"{self._machine.memory_bytes / 2**30:.0f} GiB",
+            "GPUs": ", ".join(gpus) or "none (nvidia-smi shows none)",
+        }
+
+    # ---- starting --------------------------------------------------------------------------
+
+    def _adopt(self, claim: str) -> _Entry:
+        """Take over what an earlier controller left, and start what it had not time to start."""
+        found = self._desk.read(claim, "request.json")
+        assert found is not None
+        entry = _Entry(request=requests.from_json(found), spawned_at=self._clock.monotonic())
+        placed = self._desk.read(claim, "placed.json")
+        cancelled = self._desk.read(claim, "cancelled.json")
+        if cancelled is not None:
+            entry.cancelled_at = float(cancelled["at"])
+        if placed is not None:
+            gpus = tuple(tuple(node) for node in placed["gpus"])
+            entry.placement = Placement(claim=claim, gpus=gpus)
+            if cancelled is None:
+                self._spawn(entry)
+        return entry
+
+    def _start_what_fits(self) -> None:
+        entries = self._entries.values()
+        started = [
+            Started(request=entry.request, placement=entry.placement)
+            for entry in entries
+            if entry.placement is not None
+        ]
+        waiting = [entry.request for entry in entries if entry.placement is None]
+        has_gpu_claims = any(entry.request.gpus_per_node for entry in entries)
+        capacity = Capacity(
+            cpus=self._machine.cpus,
+            memory_bytes=self._machine.memory_bytes,
+            gpus=self._machine.gpus if has_gpu_claims else (),
+        )
+        placements, self._reasons = place(capacity, started, waiting)
+        for placement in placements:
+            entry = self._entries[placement.claim]
+            # Written before the first process is started: a new controller finishes the job.
+            self._desk.write(placement.claim, "placed.json", {"gpus": placement.gpus})
+            entry.placement = placement
+            entry.spawned_at = self._clock.monotonic()
+            self._spawn(entry)
+
+    def _spawn(self, entry: _Entry) -> None:
+        """Start the agents of nodes that never started; a node's lock makes this idempotent."""
+        claim = entry.request.claim
+        for node in range(entry.request.nodes):
+            if self._desk.has_started(claim, node):
+                continue
+            self._desk.write(claim, f"node-{node}.json", self._node_file(entry, node))
+            self._processes.spawn(
+                [
+                    sys.executable,
+                    "-I",
+                    str(self._agent()),
+                    str(self._desk.path(claim, f"node-{node}.json")),
+                ],
+                env={"WINDLASS_CLAIM": claim, "WINDLASS_NODE": str(node)},
+                output=self._desk.path(claim, f"node-{node}.log"),
+            )
+
+    def _node_file(self, entry: _Entry, node: int) -> dict[str, object]:
+        request, placement = entry.request, entry.placement
+        assert placement is not None
+        secrets = self._secrets(request.run)
+        environment = dict(request.environment)
+        # Empty for a CPU run: it must not disturb a run that was given the GPU.
+        visible = ",".join(str(index) for index in placement.gpus[node])
+        environment["CUDA_VISIBLE_DEVICES"] = visible
+        return {
+            "folder": request.folder,
+            "attempt": request.attempt,
+            "claim": request.claim,
+            "node": node,
+            "work": str(self._root / "work" / request.run / f"node-{node}"),
+            "address": "127.0.0.1",
+            "env": environment,
+            "secrets": str(secrets) if secrets else None,
+            "wake": str(self._wake),
+            "lock": str(self._desk.path(request.claim, f"node-{node}.lock")),
+        }
+
+    # ---- looking ---------------------------------------------------------------------------
+
+    def _look(self, handle: Handle) -> Observation:
+        entry = self._entries.get(handle)
+        if entry is None:
+            return Observation(seen=Seen.GONE, reason="no process of it is left")
+        if entry.placement is None:
+            return Observation(seen=Seen.PENDING, reason=self._reasons.get(handle, ""))
+        missing = [node for node in range(entry.request.nodes) if self._is_missing(entry, node)]
+        if len(missing) < entry.request.nodes:
+            return Observation(seen=Seen.RUNNING, missing=tuple(missing))
+        if find_marked(handle):
+            reason = "its agents are gone but processes of it are left"
+            return Observation(seen=Seen.RUNNING, missing=tuple(missing), reason=reason)
+        self._forget(handle)
+        return Observation(seen=Seen.GONE, reason="its processes have ended")
+
+    def _is_missing(self, entry: _Entry, node: int) -> bool:
+        claim = entry.request.claim
+        if self._desk.has_started(claim, node):
+            return not self._desk.is_alive(claim, node)
+        return self._clock.monotonic() - entry.spawned_at > SPAWN_TIMEOUT_S
+
+    def _forget(self, claim: str) -> None:
+        self._desk.end(claim)
+        del self._entries[claim]
+        self._reasons.pop(claim, None)
+
+    # ---- ending ----------------------------------------------------------------------------
+
+    def _cancel_node(self, claim: str, node: int, *, is_first: bool, now: bool) -> None:
+        if not self._desk.has_started(claim, node):
+            self._desk.forbid_start(claim, node)
+            return
+        keeper = self._desk.keeper(claim, node)
+        if keeper is None or not self._desk.is_alive(claim, node):
+            return
+        if now:
+            _signal(keeper, signal.SIGUSR1)
+        elif is_first:
+            # Once: to an agent a second SIGTERM means that there is no time left.
+            _signal(keeper, signal.SIGTERM)
+
+    def _kill_keepers(self, entry: _Entry) -> None:
+        """An agent that does not obey any more."""
+        for node in range(entry.request.nodes):
+            keeper = self._desk.keeper(entry.request.claim, node)
+            if keeper is not None and self._desk.is_alive(entry.request.claim, node):
+                _signal(keeper, signal.SIGKILL)
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    """Signal a process that holds its lock, so that the id cannot be anybody else's."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return

@@ -1,0 +1,130 @@
+"""Who may start on this machine now, and why the others wait.
+
+Must not start anything (engine.py does). Pure: claims in their order in, placements out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from windlass.engines.local.machine import Gpu
+from windlass.engines.local.request import LocalRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """A claim that may start, with the GPUs of each of its nodes."""
+
+    claim: str
+    gpus: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """A claim that holds part of the machine."""
+
+    request: LocalRequest
+    placement: Placement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """What the machine has in all."""
+
+    cpus: float
+    memory_bytes: int
+    gpus: tuple[Gpu, ...]
+
+
+def place(
+    capacity: Capacity, started: Sequence[Started], waiting: Iterable[LocalRequest]
+) -> tuple[list[Placement], dict[str, str]]:
+    """Claims that may start now, and for each of the others the reason why it waits.
+
+    First come, first served: what an earlier claim waits for is not given to a later one, but a
+    later one may use what the earlier has no use for. A gang larger than the machine has it alone.
+    """
+    room = _Room(capacity, started)
+    placements: list[Placement] = []
+    reasons: dict[str, str] = {}
+    for position, request in enumerate(waiting):
+        placement = room.take(request)
+        if placement is None:
+            reasons[request.claim] = room.why_not(request, position)
+            room.reserve(request)
+        else:
+            placements.append(placement)
+    return placements, reasons
+
+
+class _Room:
+    def __init__(self, capacity: Capacity, started: Sequence[Started]) -> None:
+        self._capacity = capacity
+        self._holders = [held.request.claim for held in started]
+        taken = {index for held in started for node in held.placement.gpus for index in node}
+        self._gpus = [gpu for gpu in capacity.gpus if gpu.index not in taken]
+        self._cpus = capacity.cpus - sum(held.request.cpus_in_all for held in started)
+        used_bytes = sum(held.request.memory_in_all for held in started)
+        self._memory_bytes = capacity.memory_bytes - used_bytes
+        self._is_idle = not started
+        self._is_reserved = False
+
+    def take(self, request: LocalRequest) -> Placement | None:
+        """Give the claim what it needs, when it is there."""
+        is_alone = self._is_idle and not self._is_reserved
+        if not is_alone and request.cpus_in_all > self._cpus:
+            return None
+        if request.memory_in_all > self._memory_bytes:
+            return None
+        gpus = self._pick(request)
+        if gpus is None:
+            return None
+        held = {gpu.index for gpu in gpus}
+        self._gpus = [gpu for gpu in self._gpus if gpu.index not in held]
+        self._subtract(request)
+        self._is_idle = False
+        self._holders.append(request.claim)
+        size = request.gpus_per_node
+        nodes = tuple(
+            tuple(gpu.index for gpu in gpus[node * size : (node + 1) * size])
+            for node in range(request.nodes)
+        )
+        return Placement(claim=request.claim, gpus=nodes)
+
+    def reserve(self, request: LocalRequest) -> None:
+        """Keep what a waiting claim needs from those behind it."""
+        if self._pick(request) is None:
+            self._gpus = [gpu for gpu in self._gpus if gpu.model not in request.gpu_models]
+        self._subtract(request)
+        self._is_reserved = True
+
+    def _subtract(self, request: LocalRequest) -> None:
+        self._cpus -= request.cpus_in_all
+        self._memory_bytes -= request.memory_in_all
+
+    def why_not(self, request: LocalRequest, position: int) -> str:
+        """The reason in plain words."""
+        place = f"number {position + 1} in the queue"
+        if self._pick(request) is None:
+            needed = request.nodes * request.gpus_per_node
+            free = sum(gpu.model in request.gpu_models for gpu in self._gpus)
+            what = f"{needed} GPUs are needed and {free} are free"
+        elif request.memory_in_all > self._memory_bytes:
+            what = "not enough memory is free"
+        else:
+            what = f"all {self._capacity.cpus:g} processors are in use"
+        holders = ", ".join(claim.rsplit("-", 2)[0] for claim in self._holders[:3])
+        more = f" and {len(self._holders) - 3} more" if len(self._holders) > 3 else ""
+        return f"{what}, {place}" + (f", behind {holders}{more}" if holders else "")
+
+    def _pick(self, request: LocalRequest) -> list[Gpu] | None:
+        """GPUs of one model for every node; the first model of the spec that has enough."""
+        needed = request.nodes * request.gpus_per_node
+        if needed == 0:
+            return []
+        for model in request.gpu_models:
+            fitting = [gpu for gpu in self._gpus if gpu.model == model]
+            if len(fitting) >= needed:
+                return fitting[:needed]
+        return None

@@ -1,0 +1,60 @@
+"""Starts programs: detached ones that outlive us, and short ones whose answer we want.
+
+Must not know what they are for.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """How a short program ended."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(slots=True)
+class Processes:
+    """The machine's processes."""
+
+    _children: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def spawn(self, argv: Sequence[str], *, env: Mapping[str, str], output: Path) -> int:
+        """Start a program in a session of its own, its output into a file; returns its id.
+
+        It goes on when we end. Nothing of ours but its output file is open in it.
+        """
+        with output.open("ab") as file:
+            child = subprocess.Popen(
+                list(argv),
+                env=dict(env),
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                close_fds=True,
+            )
+        self._children.append(child)
+        return child.pid
+
+    def reap(self) -> None:
+        """Let children that have ended go, so that none stays behind as a zombie."""
+        self._children = [child for child in self._children if child.poll() is None]
+
+    def ask(self, argv: Sequence[str], *, timeout_s: float = 10.0) -> Finished | None:
+        """Run a short program; None when it is not installed or does not answer."""
+        try:
+            done = subprocess.run(
+                list(argv), capture_output=True, text=True, timeout=timeout_s, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return Finished(status=done.returncode, stdout=done.stdout, stderr=done.stderr)

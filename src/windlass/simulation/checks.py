@@ -1,0 +1,79 @@
+"""What must be true after every event, and what must be true at the end.
+
+Must not look at anything the controller believes but the store: the world is asked itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from windlass.simulation.engine import SimulatedEngine
+from windlass.simulation.gang import Training
+from windlass.state.phases import Outcome, RunPhase, Wanted, is_ended
+
+
+class Checks:
+    """Raises AssertionError with a sentence when a promise is broken."""
+
+    def __init__(self, store: Any, engine: SimulatedEngine, trainings: dict[str, Training]) -> None:
+        self._store = store
+        self._engine = engine
+        self._trainings = trainings
+
+    def after_event(self) -> None:
+        """Never two claims of a run with live ranks, nor two starts of one claim."""
+        live: dict[str, str] = {}
+        for gang in self._engine.gangs:
+            if not gang.has_live_ranks:
+                continue
+            run = gang.claim.rsplit("-", 2)[0]
+            assert run not in live, f"two live gangs of {run}: {live[run]} and {gang.claim}"
+            live[run] = gang.claim
+
+    def is_all_over(self) -> bool:
+        """Every run has ended and the engine holds nothing."""
+        runs = [self._store.get_run(run) for run in self._trainings]
+        return all(is_ended(run.phase) for run in runs) and not self._engine.holds_anything
+
+    def at_the_end(self) -> list[str]:
+        """What is wrong now that faults have stopped long ago."""
+        failures = [
+            f"{gang.claim} still has machines"
+            for gang in self._engine.gangs
+            if any(machine.is_up for machine in gang.machines)
+        ]
+        if self._engine.holds_anything:
+            failures.append("the engine holds something nobody wants")
+        for run_id, training in self._trainings.items():
+            failures += self._check_run(run_id, training)
+        return failures
+
+    def history(self) -> list[str]:
+        """Every event of every run, for the trace."""
+        return [
+            f"{event.run} {event.attempt} {event.code}: {event.message}"
+            for run in self._trainings
+            for event in self._store.list_events(run)
+        ]
+
+    def _check_run(self, run_id: str, training: Training) -> list[str]:
+        run = self._store.get_run(run_id)
+        attempts = self._store.list_attempts(run_id)
+        if not is_ended(run.phase):
+            return [f"{run_id} did not end: {run.phase} ({run.code}: {run.reason})"]
+        failures = []
+        expected = RunPhase.FAILED if training.fails_at is not None else RunPhase.SUCCEEDED
+        if run.phase is not expected and run.wanted is Wanted.RUN:
+            failures.append(f"{run_id} is {run.phase} and should be {expected}: {run.reason}")
+        if run.phase is RunPhase.SUCCEEDED and training.finished == 0:
+            failures.append(f"{run_id} succeeded without finishing")
+        for attempt in attempts[:-1]:
+            if attempt.outcome not in (Outcome.LOST, Outcome.PREEMPTED):
+                failures.append(f"{run_id} was started again after {attempt.outcome}")
+        steps = [step for _, step in training.starts]
+        if steps != sorted(steps):
+            failures.append(f"{run_id} resumed from an older checkpoint: {steps}")
+        claims = [claim for claim, _ in training.starts]
+        if len(claims) != len(set(claims)):
+            failures.append(f"{run_id} started a claim twice: {claims}")
+        return failures

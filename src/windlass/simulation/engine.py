@@ -1,0 +1,204 @@
+"""A simulated engine: machines that start late, vanish, answer wrongly, late or not at all.
+
+Must not be kinder than a real one: it forgets claims that are gone, as clouds do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from windlass.agent.node import Node
+from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
+from windlass.errors import EngineAmbiguous, EngineTransient
+from windlass.simulation.disk import Disk
+from windlass.simulation.gang import Gang, Machine, Training
+from windlass.simulation.luck import Luck
+from windlass.simulation.timeline import Timeline
+
+STALE_S = 20.0
+START_TIMEOUT_S = 150.0
+NOTICE_S = 30.0
+
+
+@dataclass(slots=True)
+class _Held:
+    """A claim that the engine holds."""
+
+    gang: Gang
+    asked_at: float
+    up_at: float
+    """When the engine begins to call it running; its agents may come much later."""
+    gone_at: float | None = None
+    is_cancelled: bool = False
+    boots_left: int = 0
+
+
+@dataclass(slots=True)
+class Sabotage:
+    """Promises that are broken on purpose, to see that the checkers notice."""
+
+    is_submit_repeatable: bool = False
+    node: type[Node] = field(default=Node)
+
+
+class SimulatedEngine:
+    """Implements engines.base.Engine[ClaimRequest]."""
+
+    name = "simulated"
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        luck: Luck,
+        *,
+        disk: Callable[[str], Disk],
+        training: Callable[[str], Training],
+        sabotage: Sabotage,
+    ) -> None:
+        self._timeline = timeline
+        self._luck = luck
+        self._disk = disk
+        self._training = training
+        self._sabotage = sabotage
+        self._held: dict[str, _Held] = {}
+        self.gangs: list[Gang] = []
+        """Every gang there ever was, for the checkers."""
+
+    def limits(self) -> Limits:
+        """See Engine."""
+        return Limits(
+            nodes_max=8, start_timeout_s=START_TIMEOUT_S, stale_s=STALE_S, notice_s=NOTICE_S
+        )
+
+    def render(self, claim: ClaimRequest) -> ClaimRequest:
+        """See Engine."""
+        return claim
+
+    def submit(self, request: ClaimRequest) -> Handle:
+        """See Engine. Requests and replies get lost."""
+        if self._luck.strikes("lost-request", 0.1):
+            raise EngineTransient("the request was lost")
+        is_known = request.id in self._held
+        if not is_known or self._sabotage.is_submit_repeatable:
+            self._accept(request)
+        if self._luck.strikes("lost-reply", 0.1):
+            raise EngineAmbiguous("the reply was lost")
+        return Handle(request.id)
+
+    def observe(self, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
+        """See Engine. A list may be as old as `stale_s` says."""
+        if self._luck.strikes("no-list", 0.05):
+            raise EngineTransient("the list could not be had")
+        age_s = self._luck.between(0.0, STALE_S) if self._luck.strikes("stale-list", 0.2) else 0.0
+        at = self._timeline.monotonic() - age_s
+        return {handle: self._seen(self._held.get(handle), at) for handle in handles}
+
+    def cancel(self, handle: Handle, *, now: bool = False) -> None:
+        """See Engine."""
+        if self._luck.strikes("lost-cancel", 0.1):
+            raise EngineTransient("the cancel was lost")
+        held = self._held.get(handle)
+        if held is None or held.is_cancelled:
+            return
+        held.is_cancelled = True
+        for machine in held.gang.machines:
+            machine.take_away(0.0 if now else 10.0)
+        self._timeline.after(self._luck.between(0.0, 40.0), lambda: self._end(handle, held))
+
+    def owned(self) -> Sequence[Owned]:
+        """See Engine."""
+        if self._luck.strikes("no-list", 0.05):
+            raise EngineTransient("the list could not be had")
+        return [
+            Owned(handle=Handle(claim), claim=claim)
+            for claim, held in self._held.items()
+            if held.gone_at is None
+        ]
+
+    @property
+    def holds_anything(self) -> bool:
+        """Whether any claim is not gone."""
+        return any(held.gone_at is None for held in self._held.values())
+
+    # ---- what happens to machines ----------------------------------------------------------
+
+    def lose_node(self, pick: float) -> None:
+        """A machine vanishes without a word."""
+        machines = [machine for gang in self.gangs for machine in gang.machines if machine.is_up]
+        if machines:
+            machines[int(pick * len(machines))].vanish()
+
+    def preempt_node(self, pick: float) -> None:
+        """A machine is taken away with notice."""
+        machines = [machine for gang in self.gangs for machine in gang.machines if machine.is_up]
+        if machines:
+            machine = machines[int(pick * len(machines))]
+            machine.take_away(NOTICE_S)
+            self._timeline.after(NOTICE_S, machine.vanish)
+
+    def cut_off_node(self, pick: float, seconds: float) -> None:
+        """An agent cannot reach the run folder for a while."""
+        machines = [machine for gang in self.gangs for machine in gang.machines if machine.is_up]
+        if machines:
+            machine = machines[int(pick * len(machines))]
+            machine.is_cut_off = True
+            self._timeline.after(seconds, lambda: setattr(machine, "is_cut_off", False))
+
+    def _accept(self, request: ClaimRequest) -> None:
+        gang = Gang(
+            self._training(request.run),
+            claim=request.id,
+            attempt=request.attempt,
+            nodes=request.nodes,
+        )
+        self.gangs.append(gang)
+        at = self._timeline.monotonic()
+        up_at = at + self._luck.between(0.0, 10.0)
+        held = _Held(gang=gang, asked_at=at, up_at=up_at, boots_left=request.nodes)
+        self._held[request.id] = held
+        # Now and then its agents come up after it was given up.
+        late_s = self._luck.between(140.0, 400.0) if self._luck.strikes("late-claim", 0.2) else 0.0
+        for index in range(request.nodes):
+            slow_s = self._luck.between(2.0, 30.0)
+            self._timeline.after(late_s + slow_s, partial(self._boot, request, held, index))
+
+    def _boot(self, request: ClaimRequest, held: _Held, index: int) -> None:
+        held.boots_left -= 1
+        if held.is_cancelled:
+            if not self._luck.strikes("boot-after-cancel", 0.5):
+                return
+            # The engine had said that it was gone; now it is there, and must be found again.
+            self._held[request.id] = held
+            held.gone_at, held.is_cancelled = None, False
+        machine = Machine(
+            self._timeline,
+            self._disk(request.run),
+            held.gang,
+            index=index,
+            agent=partial(self._sabotage.node, nonce=self._luck.name()),
+        )
+        held.gang.machines.append(machine)
+
+    def _end(self, claim: str, held: _Held) -> None:
+        for machine in held.gang.machines:
+            machine.vanish()
+        held.gone_at = self._timeline.monotonic()
+        self._timeline.after(STALE_S, lambda: self._forget(claim, held))
+
+    def _forget(self, claim: str, held: _Held) -> None:
+        if self._held.get(claim) is held:
+            del self._held[claim]
+
+    def _seen(self, held: _Held | None, at: float) -> Observation:
+        """What a list of that age shows. Before it was asked for there was nothing to see."""
+        if held is None or held.asked_at > at or (held.gone_at is not None and held.gone_at <= at):
+            return Observation(seen=Seen.GONE)
+        if held.up_at > at:
+            return Observation(seen=Seen.PENDING, reason="booting")
+        missing = tuple(machine.index for machine in held.gang.machines if not machine.is_up)
+        if len(missing) == held.gang.nodes and not held.boots_left:
+            if held.gone_at is None:
+                self._end(held.gang.claim, held)
+        return Observation(seen=Seen.RUNNING, missing=tuple(sorted(missing)))

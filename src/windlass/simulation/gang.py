@@ -1,0 +1,165 @@
+"""Simulated machines that run the real agent protocol, and the training they pretend to do.
+
+Must not decide anything about the gang: `windlass.agent.node.Node` does, as on a real machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from windlass.agent.node import Ended, Node, Order
+from windlass.simulation.disk import Disk, SeenDisk
+from windlass.simulation.timeline import Timeline
+
+Agent = Callable[[SeenDisk, Order, "Machine"], Node]
+STEP_S = 1.0
+SAVE_EVERY = 20
+
+
+@dataclass(slots=True)
+class Training:
+    """What one run's program does: so many steps, saved now and then, perhaps a bug at one."""
+
+    steps: int
+    fails_at: int | None = None
+    setup_s: float = 5.0
+    saved: int = 0
+    """The newest committed checkpoint."""
+    finished: int = 0
+    """How often the program ran to its end."""
+    starts: list[tuple[str, int]] = field(default_factory=list)
+    """Each start of a gang: the claim and the step it resumed from."""
+
+
+class Machine:
+    """One node: an agent and its ranks. Either can be watched, and the whole can vanish."""
+
+    def __init__(
+        self, timeline: Timeline, disk: Disk, gang: Gang, *, index: int, agent: Agent
+    ) -> None:
+        self._timeline = timeline
+        self.gang = gang
+        self.index = index
+        self.is_up = True
+        self.is_cut_off = False
+        self.has_ranks = False
+        self._prepared_at: float | None = None
+        order = Order(
+            attempt=gang.attempt, claim=gang.claim, node=index, nodes=gang.nodes, notice_s=30.0
+        )
+        self.node = agent(disk.seen_by(lambda: self.is_cut_off), order, self)
+        timeline.after(0.0, self.tick)
+
+    def tick(self) -> None:
+        """Let the agent do what is due."""
+        if not self.is_up:
+            return
+        self.gang.advance(self._timeline.monotonic())
+        wait_s = self.node.tick(self._timeline.monotonic(), self._timeline.now())
+        if self.node.is_done:
+            self.vanish()  # The agent was the last thing to run on it.
+        else:
+            self._timeline.after(max(wait_s, 0.2), self.tick)
+
+    def take_away(self, seconds: float) -> None:
+        """Give notice; the engine pulls the plug afterwards."""
+        if self.is_up:
+            self.node.take_away(self._timeline.monotonic(), seconds, "preempted")
+            self.tick()
+
+    def vanish(self) -> None:
+        """Gone, with everything on it."""
+        self.gang.advance(self._timeline.monotonic())
+        self.is_up = False
+        self.has_ranks = False
+
+    # ---- windlass.agent.node.Body ----------------------------------------------------------
+
+    def address(self) -> str:
+        """See Body."""
+        return f"{self.gang.claim}.{self.index}:1"
+
+    def prepare(self) -> None:
+        """See Body."""
+        self._prepared_at = self._timeline.monotonic() + self.gang.training.setup_s
+
+    def prepared(self) -> Ended | None:
+        """See Body."""
+        assert self._prepared_at is not None
+        return Ended(0) if self._timeline.monotonic() >= self._prepared_at else None
+
+    def start(self, addresses: list[str]) -> None:
+        """See Body."""
+        self.has_ranks = True
+        self.gang.note_start(self._timeline.monotonic())
+
+    def ended(self) -> Ended | None:
+        """See Body."""
+        return self.gang.ended(self.index) if self.gang.has_begun else None
+
+    def warn(self, seconds: float, reason: str) -> None:
+        """See Body. These ranks save nothing on SIGTERM: the worst case."""
+
+    def kill(self) -> None:
+        """See Body."""
+        self.gang.advance(self._timeline.monotonic())
+        self.has_ranks = False
+
+    def is_alive(self) -> bool:
+        """See Body."""
+        if self.gang.has_begun and self.gang.ended(self.index) is not None:
+            self.has_ranks = False
+        return self.has_ranks
+
+    def facts(self) -> dict[str, Any]:
+        """See Body."""
+        return {}
+
+
+class Gang:
+    """The machines of one claim. Steps are made only while every node has its ranks."""
+
+    def __init__(self, training: Training, *, claim: str, attempt: int, nodes: int) -> None:
+        self.training = training
+        self.claim = claim
+        self.attempt = attempt
+        self.nodes = nodes
+        self.machines: list[Machine] = []
+        self.has_begun = False
+        self._at = 0.0
+        self._step = 0.0
+
+    @property
+    def has_live_ranks(self) -> bool:
+        """Whether any rank of it lives."""
+        return any(machine.has_ranks for machine in self.machines)
+
+    def note_start(self, at: float) -> None:
+        """Ranks of one node have started; the first to start restores the checkpoint."""
+        if not self.has_begun:
+            self.has_begun = True
+            self._step = float(self.training.saved)
+            self._at = at
+            self.training.starts.append((self.claim, self.training.saved))
+
+    def advance(self, at: float) -> None:
+        """Make the steps that the time since the last call allows."""
+        ranks = [machine for machine in self.machines if machine.has_ranks]
+        if self.has_begun and len(ranks) == self.nodes and self.ended(0) is None:
+            before = int(self._step)
+            self._step = min(self._step + (at - self._at) / STEP_S, float(self.training.steps))
+            saved = int(self._step) // SAVE_EVERY * SAVE_EVERY
+            if saved > before // SAVE_EVERY * SAVE_EVERY:
+                self.training.saved = max(self.training.saved, saved)
+            if self._step >= self.training.steps:
+                self.training.finished += 1
+        self._at = at
+
+    def ended(self, node: int) -> Ended | None:
+        """How the ranks of a node ended, as its agent would see it."""
+        fails_at = self.training.fails_at
+        if fails_at is not None and self._step >= fails_at:
+            return Ended(1, rank=0, reason="rank 0 exited with status 1")
+        return Ended(0) if self._step >= self.training.steps else None

@@ -1,0 +1,252 @@
+"""A seeded world around the real controller: runs, faults, controllers that die, and checkers.
+
+Must not be imported by production code. `simulate(seed)` gives the same trace for the same seed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from windlass.agent.node import Node
+from windlass.controller.loop import LEASE_TTL_S, Loop
+from windlass.controller.site import Site
+from windlass.errors import LeaseLost
+from windlass.ports.entropy import SeededEntropy
+from windlass.ports.world import World
+from windlass.simulation.checks import Checks
+from windlass.simulation.disk import Disk
+from windlass.simulation.engine import Sabotage, SimulatedEngine
+from windlass.simulation.gang import Training
+from windlass.simulation.luck import Luck
+from windlass.simulation.saboteur import Crash, Fragile, SharedStore, UnfencedStore
+from windlass.simulation.timeline import Timeline
+from windlass.spec.canonical import to_json
+from windlass.spec.model import Limits, Resources, Spec
+from windlass.state.model import Event, Lease, Run
+from windlass.state.open_store import open_store
+from windlass.state.phases import Wanted
+
+FAULTS_S = 1800.0
+END_S = 6 * 3600.0
+RESTARTS_MAX = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """Which promise is broken on purpose."""
+
+    is_submit_repeatable: bool = False
+    is_store_unfenced: bool = False
+    node: type[Node] = Node
+
+
+@dataclass(slots=True, kw_only=True)
+class Trace:
+    """What happened, in order; equal for equal seeds."""
+
+    seed: int
+    lines: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    faults: dict[str, int] = field(default_factory=dict)
+    simulated_s: float = 0.0
+
+
+def simulate(seed: int, *, broken: Broken | None = None) -> Trace:
+    """Run one seed to its end and check it after every event."""
+    scenario = _Scenario(seed, broken or Broken())
+    scenario.run()
+    return scenario.trace
+
+
+class _Controller:
+    """One controller process: its memory, its lease, and the moments at which it may die."""
+
+    def __init__(self, scenario: _Scenario, number: int) -> None:
+        self._scenario = scenario
+        self.number = number
+        self.is_alive = True
+        self.is_stuck = False
+        self._lease: Lease | None = None
+        hazard = self._hazard
+        engine: Any = Fragile(scenario.engine, hazard)
+        store: Any = Fragile(scenario.connect(), hazard)
+        world = World(
+            clock=scenario.timeline,
+            entropy=SeededEntropy(number),
+            open_folder=lambda url: Fragile(scenario.disk(url).seen_by(lambda: False), hazard),
+        )
+        self._store = store
+        site = Site(
+            world=world,
+            store=store,
+            engine=lambda name: engine,
+            engine_names=("simulated",),
+            folder_url=lambda run: run,
+        )
+        self._loop = Loop(site, on_ended=lambda run: None, on_bug=scenario.fail)
+
+    def tick(self) -> None:
+        if not self.is_alive or self.is_stuck:
+            return
+        timeline = self._scenario.timeline
+        try:
+            wait_s = self._tick()
+        except Crash:
+            self._scenario.note(f"controller {self.number} dies")
+            self.is_alive = False
+            self._scenario.replace_controller()
+        except LeaseLost:
+            self._scenario.note(f"controller {self.number} was deposed")
+            self.is_alive = False
+        else:
+            timeline.after(max(wait_s, 0.2), self.tick)
+
+    def _tick(self) -> float:
+        now = self._scenario.timeline.now()
+        if self._lease is None:
+            holder = f"controller-{self.number}"
+            self._lease = self._store.take_lease(holder, now=now, ttl_s=LEASE_TTL_S)
+            if self._lease is None:
+                return 5.0
+        elif self._lease.expires_at - now < LEASE_TTL_S / 2:
+            self._lease = self._store.renew_lease(self._lease, now=now, ttl_s=LEASE_TTL_S)
+        return self._loop.tick(self._lease)
+
+    def _hazard(self, where: str) -> None:
+        """Die here, or hang here while another controller takes over."""
+        luck = self._scenario.luck
+        # Looking is done all the time; what changes the world is done seldom, and matters more.
+        often = 0.001 if where.endswith(("observe", "owned")) else 0.03
+        if luck.strikes(f"crash-{where}", often):
+            raise Crash
+        if luck.strikes(f"hang-{where}", often):
+            self.is_stuck = True
+            self._scenario.note(f"controller {self.number} hangs {where}")
+            self._scenario.replace_controller()
+            self._scenario.go_on(luck.between(LEASE_TTL_S, 6 * LEASE_TTL_S))
+            self.is_stuck = False
+
+
+class _Scenario:
+    def __init__(self, seed: int, broken: Broken) -> None:
+        self.trace = Trace(seed=seed)
+        self.timeline = Timeline()
+        self.luck = Luck(seed)
+        self._disks: dict[str, Disk] = {}
+        self._trainings: dict[str, Training] = {}
+        store: Any = open_store("sqlite://:memory:")
+        self._database = UnfencedStore(store) if broken.is_store_unfenced else store
+        self._writes: list[object] = []
+        self.store = self.connect()
+        self.engine = SimulatedEngine(
+            self.timeline,
+            self.luck,
+            disk=self.disk,
+            training=self._trainings.__getitem__,
+            sabotage=Sabotage(is_submit_repeatable=broken.is_submit_repeatable, node=broken.node),
+        )
+        self.checks = Checks(self.store, self.engine, self._trainings)
+        self._controllers = 0
+
+    def disk(self, run: str) -> Disk:
+        return self._disks.setdefault(run, Disk())
+
+    def connect(self) -> Any:
+        """The store over a connection of its own."""
+        return SharedStore(self._database, self._writes)
+
+    def note(self, text: str) -> None:
+        self.trace.lines.append(f"{self.timeline.monotonic():.3f} {text}")
+
+    def fail(self, run: str, bug: Exception) -> None:
+        """A step raised what no step may raise."""
+        raise AssertionError(f"a step of {run} raised {bug!r}") from bug
+
+    def run(self) -> None:
+        for index in range(self.luck.whole(1, 3)):
+            self._add_run(f"run{index}")
+        self._plan_faults()
+        self.replace_controller()
+        self.timeline.after(FAULTS_S, self._end_faults)
+        try:
+            while self.timeline.monotonic() < END_S and not self.checks.is_all_over():
+                self.go_on(60.0)
+        except AssertionError as error:
+            self.trace.failures.append(str(error))
+        else:
+            self.trace.failures += self.checks.at_the_end()
+        for event in self.checks.history():
+            self.note(event)
+        self.trace.faults = dict(sorted(self.luck.struck.items()))
+        self.trace.simulated_s = self.timeline.monotonic()
+        self.store.close()
+
+    def go_on(self, seconds: float) -> None:
+        """Let the world go on; a checker that fails ends it."""
+        self.timeline.run_until(
+            self.timeline.monotonic() + seconds, after_each=self.checks.after_event
+        )
+
+    def replace_controller(self) -> None:
+        """A new controller starts a little later, as the next command would start it."""
+        self._controllers += 1
+        controller = _Controller(self, self._controllers)
+        self.timeline.after(self.luck.between(0.0, 20.0), controller.tick)
+
+    def _add_run(self, run_id: str) -> None:
+        has_bug = self.luck.whole(1, 5) == 1
+        training = Training(steps=self.luck.whole(10, 400), setup_s=self.luck.between(0.0, 30.0))
+        if has_bug:
+            training.fails_at = self.luck.whole(1, training.steps)
+        self._trainings[run_id] = training
+        spec = Spec(
+            name=run_id,
+            run="train",
+            resources=Resources(nodes_min=self.luck.whole(1, 3), nodes_max=3),
+            limits=Limits(restarts=RESTARTS_MAX),
+        )
+        now = self.timeline.now()
+        run = Run(
+            id=run_id,
+            name=run_id,
+            spec=to_json(spec),
+            owner="somebody",
+            engine="simulated",
+            created_at=now,
+        )
+        event = Event(run=run_id, attempt=0, at=now, code="submitted", message="submitted")
+        self.store.add_run(run, event)
+
+    def _plan_faults(self) -> None:
+        luck, engine, timeline = self.luck, self.engine, self.timeline
+        for _ in range(luck.whole(0, 8)):
+            pick, at = luck.between(0.0, 0.999), luck.between(0.0, FAULTS_S)
+            kind = luck.whole(1, 5)
+            if kind == 1:
+                timeline.after(at, partial(engine.lose_node, pick))
+            elif kind == 2:
+                timeline.after(at, partial(engine.preempt_node, pick))
+            elif kind == 3:
+                seconds = luck.between(5.0, 200.0)
+                timeline.after(at, partial(engine.cut_off_node, pick, seconds))
+            elif kind == 4:
+                jump = luck.between(-4000.0, 4000.0)
+                timeline.after(at, partial(timeline.jump, jump))
+            else:
+                timeline.after(at, self._stop_a_run)
+
+    def _stop_a_run(self) -> None:
+        """The user changes their mind about the first run."""
+        run = self.store.get_run("run0")
+        self.note("the user stops run0")
+        event = Event(
+            run=run.id, attempt=run.attempt, at=self.timeline.now(), code="stop", message="stop"
+        )
+        wanted = Wanted.KILL if self.luck.whole(1, 2) == 1 else Wanted.STOP
+        self.store.want(run.id, wanted, event)
+
+    def _end_faults(self) -> None:
+        self.note("faults stop")
+        self.luck.is_over = True
