@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from windlass.errors import OptionRefused, SpecInvalid
 from windlass.spec.load import load_spec, parse_spec
@@ -181,3 +183,29 @@ def test_loading_a_good_spec_imports_nothing_it_does_not_need():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def is_spec_or_problems(text: str | bytes) -> bool:
+    try:
+        return isinstance(parse_spec(text, path="s", folder=None), Spec)
+    except SpecInvalid as error:
+        return all(problem.line >= 1 and problem.column >= 1 for problem in error.problems)
+
+
+@given(st.binary(max_size=300) | st.text(max_size=300))
+def test_no_junk_breaks_the_loader(junk):
+    assert is_spec_or_problems(junk)
+
+
+@given(
+    st.integers(0, len(FULL)),
+    st.integers(0, 40),
+    st.text("ab: -[]{}'\"&*!|>#%@,\n\t0.5~<", max_size=6),
+)
+def test_no_slip_in_a_good_spec_breaks_the_loader(start, length, typed):
+    assert is_spec_or_problems(FULL[:start] + typed + FULL[start + length :])
+
+
+@given(st.text("ab: -[]{}'\"&*!|>#%@,\n0~<", max_size=80))
+def test_no_yaml_breaks_the_loader(text):
+    assert is_spec_or_problems(text)
