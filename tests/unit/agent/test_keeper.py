@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gangs import Gang, is_alive, until
+from windlass.agent import processes
 
 # Each of these leaves its parent in another way, and none can be found by the mark afterwards.
 ESCAPE = """
@@ -88,6 +89,25 @@ def test_killing_the_keeper_ends_every_descendant_and_leaves_no_exit(tmp_path: P
     until(lambda: not any(is_alive(pid) for pid in [agent, *pids]), what="something lives on")
     assert gang.exit() is None
     gang.wait()
+
+
+def test_when_both_are_killed_at_once_the_rank_dies_and_the_rest_is_found_by_its_mark(
+    tmp_path: Path,
+) -> None:
+    gang = Gang(tmp_path, command="setsid sleep 1000 & echo $$ $!; wait")
+    keeper = gang.start()
+    rank, daemon = map(int, until(gang.log).split())
+    agent = gang.agent_pid()
+    for pid in (keeper.pid, agent):
+        os.kill(pid, signal.SIGSTOP)
+    for pid in (keeper.pid, agent):
+        os.kill(pid, signal.SIGKILL)
+    gang.wait()
+    until(lambda: not is_alive(rank), what="the rank lives on")
+    until(lambda: not is_alive(agent))
+    assert processes.find_marked(gang.claim) == [daemon]
+    processes.kill_marked(gang.claim)
+    until(lambda: not is_alive(daemon))
 
 
 def test_an_agent_that_hangs_longer_than_its_lease_is_ended_with_its_ranks(tmp_path: Path) -> None:
