@@ -15,7 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from windlass.cli.screens import LineFormat, in_order
+from windlass.cli.screens import LineFormat, event_text, in_order
 from windlass.cli.terminal import PHASE_STYLES, Paint, has_colour
 from windlass.cli.words import duration, number
 from windlass.state.model import Event
@@ -89,8 +89,8 @@ class LiveScreen:
         for one in in_order(news, has_events=True):
             if not isinstance(one, Event):
                 printed.append(Text.from_ansi(self._format(one)))
-            elif self._is_new(one.message):
-                printed.append(Text(f"windlass: {one.message}", style="dim"))
+            elif self._is_new(event_text(one)):
+                printed.append(Text(event_text(one), style="dim"))
         if printed:
             self._console.print(Text("\n").join(printed), soft_wrap=True)
         self._frame += 1
@@ -106,9 +106,9 @@ class LiveScreen:
         """See Screen."""
         self.suspend()
 
-    def _is_new(self, message: str) -> bool:
-        is_new = message != self._said
-        self._said = message
+    def _is_new(self, text: str) -> bool:
+        is_new = bool(text) and text != self._said
+        self._said = text or self._said
         return is_new
 
     def _state(self, run: Run) -> RenderableType:

@@ -22,12 +22,14 @@ from windlass.cli.terminal import Paint
 from windlass.cli.watch import News
 from windlass.cli.words import iso
 from windlass.state.model import Event
+from windlass.state.phases import ENDED_RUNS
 
 if TYPE_CHECKING:
     from windlass.controller.logs import LogLine
     from windlass.controller.report import Report
     from windlass.state.model import Run
 
+_ENDS = frozenset(map(str, ENDED_RUNS))
 _RANK_STYLES = ("cyan", "magenta", "green", "yellow", "blue", "red")
 
 
@@ -75,6 +77,15 @@ def in_order(news: News, *, has_events: bool) -> Sequence[LogLine | Event]:
     return [one for _, one in both]
 
 
+def event_text(event: Event) -> str:
+    """An event as watchers see it; empty for the end, of which the summary tells."""
+    if event.code in _ENDS:
+        return ""
+    if event.code == "submitted":
+        return f"windlass: {event.run} {event.message}"
+    return f"windlass: {event.message}"
+
+
 class PlainScreen:
     """Lines as they come: for pipes, files and terminals that cannot redraw."""
 
@@ -90,7 +101,7 @@ class PlainScreen:
         for one in in_order(news, has_events=self._has_events):
             if isinstance(one, Event):
                 sys.stdout.flush()
-                self._say(one.message)
+                self._say(event_text(one))
             else:
                 sys.stdout.write(f"{self._format(one)}\n")
         if news.lines:
@@ -102,11 +113,11 @@ class PlainScreen:
     def close(self) -> None:
         """See Screen."""
 
-    def _say(self, message: str) -> None:
-        if message != self._said:
-            sys.stderr.write(self._paint(f"windlass: {message}", "dim") + "\n")
+    def _say(self, text: str) -> None:
+        if text and text != self._said:
+            sys.stderr.write(self._paint(text, "dim") + "\n")
             sys.stderr.flush()
-        self._said = message
+            self._said = text
 
 
 class JsonLines:

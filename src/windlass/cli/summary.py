@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from windlass.cli.table import facts
+from windlass.cli.terminal import PHASE_STYLES
 from windlass.cli.words import duration, number, percent, plural
 from windlass.state.phases import RunPhase
 
@@ -23,7 +24,7 @@ def summary_text(run: Run, report: Report, paint: Paint) -> str:
     """A few lines: the phase, then what was done, then what to type next."""
     end = run.ended_at if run.ended_at is not None else run.created_at
     mark = _MARKS.get(run.phase, "●")
-    head = f"{paint.phase(f'{mark} {run.phase}')}"
+    head = paint(f"{mark} {run.phase}", PHASE_STYLES[run.phase])
     lines = [f"{head}  {paint(run.id, 'bold')}  after {duration(end - run.created_at)}"]
     if run.phase is not RunPhase.SUCCEEDED and run.reason:
         lines[0] += f": {run.reason}"

@@ -22,7 +22,8 @@ _STYLES = {
     "bold green": "1;32",
     "bold yellow": "1;33",
 }
-WIDTH_WITHOUT_TERMINAL = 100
+WIDTH_WITHOUT_TERMINAL = 10_000
+"""A pipe has no edge: what reads it wants whole lines."""
 
 PHASE_STYLES = {
     "queued": "yellow",
@@ -56,7 +57,7 @@ def is_interactive() -> bool:
 
 
 def width(stream: TextIO) -> int:
-    """Columns that a line may have; a pipe gets a fixed number."""
+    """Columns that a line may have."""
     if not stream.isatty():
         return WIDTH_WITHOUT_TERMINAL
     try:

@@ -175,13 +175,10 @@ class _AttemptLogs:
             if source not in self._readers and self._choice.wants(source):
                 chunks = Chunks(self._folder, source.stem, "txt")
                 self._readers[source] = Lines(chunks)
-        found = [
-            parse_line(raw, source)
+        return _merged(
+            _parsed(reader.fresh(is_last=is_last), source)
             for source, reader in self._readers.items()
-            for raw in reader.fresh(is_last=is_last)
-        ]
-        found.sort(key=_by_time)
-        return found
+        )
 
 
 def winning_claim(folder: Folder, attempt: int) -> str | None:
@@ -225,12 +222,12 @@ def tail_lines(folder: Folder, newest: int, choice: Choice, *, count: int) -> li
     """The last `count` lines; reads no more chunks than it takes."""
     found: list[LogLine] = []
     for number in reversed(choice.attempts(newest)):
-        lines: list[LogLine] = []
-        for source in sources(folder, number):
-            if choice.wants(source):
-                lines += _stream_tail(folder, source, count)
-        lines.sort(key=_by_time)
-        found = lines + found
+        streams = [
+            _stream_tail(folder, source, count)
+            for source in sources(folder, number)
+            if choice.wants(source)
+        ]
+        found = _merged(streams) + found
         if len(found) >= count:
             break
     return found[len(found) - count :] if len(found) > count else found
@@ -256,6 +253,11 @@ def read_json(folder: Folder, name: str) -> dict[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _merged(streams: Iterable[Iterable[LogLine]]) -> list[LogLine]:
+    """Merged and not sorted: a line without a stamp stays behind the one it followed."""
+    return list(heapq.merge(*streams, key=_by_time))
 
 
 def _by_time(line: LogLine) -> str:

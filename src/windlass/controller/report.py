@@ -101,13 +101,15 @@ def _last_step(chapter: Sequence[Record]) -> int:
 
 
 def _restored_step(chapter: Sequence[Record]) -> int:
-    """The step the attempt went on from; before its first when it restored nothing."""
+    """The step the attempt went on from; without word of it, one report before its first."""
     for record in chapter:
         if record.event == "restored":
             return record.step
         if not record.event:
             break
-    return _steps(chapter)[0].step - 1
+    steps = [record.step for record in _steps(chapter)[:2]]
+    stride = max(1, steps[1] - steps[0]) if len(steps) > 1 else 1
+    return steps[0] - stride
 
 
 def _losses(chapters: Sequence[Sequence[Record]], cuts: Sequence[int | None]) -> tuple[Loss, ...]:

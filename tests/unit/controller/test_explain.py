@@ -1,0 +1,184 @@
+"""Explanations name the cause and a command that helps, in every phase."""
+
+from __future__ import annotations
+
+import pytest
+
+from builders import make_attempt, make_claim, make_run
+from windlass.controller.explain import Facts, NodeFacts, explain
+from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase, Wanted
+
+
+def run(phase: RunPhase, **fields):
+    return make_run("r-1", phase=phase, **{"created_at": 100.0, **fields})
+
+
+def ended(outcome: Outcome, number: int = 1, **fields):
+    return make_attempt(
+        "r-1", number, phase=AttemptPhase.ENDED, outcome=outcome, ended_at=150.0, **fields
+    )
+
+
+def other(name: str, *, created_at: float, phase: RunPhase = RunPhase.STARTING, started=None):
+    return make_run(name, created_at=created_at, phase=phase, started_at=started)
+
+
+LOST = ended(Outcome.LOST, reason="node 1 was lost", code="node-lost")
+WAITING = {"code": "waiting-for-engine", "reason": "8 GPUs of 8 are in use", "attempt": 1}
+
+CASES = {
+    "queued, not seen yet": (
+        Facts(run=run(RunPhase.QUEUED), now=101.0),
+        ["r-1 is queued.", "not looked at it yet"],
+    ),
+    "queued, no controller": (
+        Facts(run=run(RunPhase.QUEUED), now=101.0, is_controller_alive=False),
+        ["No controller is running"],
+    ),
+    "queued after a loss": (
+        Facts(run=run(RunPhase.QUEUED, attempt=1), now=150.0, attempts=(LOST,)),
+        ["about to be started again", "Attempt 1 ended: node 1 was lost."],
+    ),
+    "backing off": (
+        Facts(
+            run=run(RunPhase.QUEUED, attempt=2, next_attempt_at=190.0, reason="node 1 was lost"),
+            now=150.0,
+            attempts=(LOST, ended(Outcome.LOST, 2, reason="node 0 was lost")),
+        ),
+        ["waits 40 s", "2 attempts ended before; the last: node 0 was lost."],
+    ),
+    "waiting for room": (
+        Facts(
+            run=run(RunPhase.STARTING, **WAITING),
+            now=200.0,
+            others=(
+                other("big-1", created_at=1.0, phase=RunPhase.RUNNING, started=2.0),
+                other("q-1", created_at=50.0),
+                other("later", created_at=150.0),
+            ),
+        ),
+        ["waits for room on local", "8 GPUs of 8", "held by big-1.", "number 2 in the queue: q-1"],
+    ),
+    "many hold the machine": (
+        Facts(
+            run=run(RunPhase.STARTING, **WAITING),
+            now=200.0,
+            others=tuple(
+                other(f"b-{n}", created_at=1.0, phase=RunPhase.RUNNING, started=2.0)
+                for n in range(5)
+            ),
+        ),
+        ["held by b-0, b-1, b-2 and 2 more."],
+    ),
+    "preparing": (
+        Facts(
+            run=run(RunPhase.STARTING, code="preparing", reason="running setup", attempt=1),
+            now=101.0,
+        ),
+        ["being prepared: running setup", "windlass logs r-1 --setup"],
+    ),
+    "the engine refuses for now": (
+        Facts(
+            run=run(RunPhase.STARTING, attempt=1),
+            now=101.0,
+            claims=(make_claim("r-1", tries=3, error="no route to host"),),
+        ),
+        ["local has not taken r-1 yet", "After 3 tries it last said: no route to host"],
+    ),
+    "asked": (
+        Facts(run=run(RunPhase.STARTING, attempt=1), now=101.0, claims=(make_claim("r-1"),)),
+        ["local is being asked"],
+    ),
+    "nodes come up": (
+        Facts(
+            run=run(RunPhase.STARTING, attempt=1),
+            now=101.0,
+            claims=(make_claim("r-1", phase=ClaimPhase.SUBMITTED),),
+            nodes=(NodeFacts(index=0, beat_age_s=1.0), NodeFacts(index=1)),
+        ),
+        ["r-1 is starting", "Not heard of yet: node 1."],
+    ),
+    "running": (
+        Facts(
+            run=run(RunPhase.RUNNING, attempt=2),
+            now=200.0,
+            attempts=(LOST, make_attempt("r-1", 2)),
+            nodes=(NodeFacts(index=0, beat_age_s=40.0), NodeFacts(index=1, beat_age_s=1.0)),
+        ),
+        ["is running (attempt 2)", "Attempt 1 ended", "Node 0 has not been heard of for 40 s."],
+    ),
+    "stopping": (
+        Facts(run=run(RunPhase.STOPPING, reason="stopped by the user"), now=200.0),
+        ["is stopping", "Stopped by the user.", "windlass stop r-1 --now"],
+    ),
+    "stopping at once": (
+        Facts(run=run(RunPhase.STOPPING, wanted=Wanted.KILL), now=200.0),
+        ["is stopping", "windlass show r-1"],
+    ),
+    "succeeded": (Facts(run=run(RunPhase.SUCCEEDED), now=200.0), ["r-1 succeeded."]),
+    "stopped": (
+        Facts(run=run(RunPhase.STOPPED, code="stopped-by-user"), now=200.0),
+        ["stopped by you", "windlass retry r-1"],
+    ),
+    "time to live": (
+        Facts(run=run(RunPhase.STOPPED, code="ttl"), now=200.0),
+        ["time to live is over", "limits.ttl"],
+    ),
+    "a module is missing": (
+        Facts(
+            run=run(RunPhase.FAILED, attempt=1),
+            now=200.0,
+            attempts=(
+                ended(
+                    Outcome.USER_ERROR, exit_status=1, failed_node=1, failed_rank=3, code="exit-1"
+                ),
+            ),
+            last_lines=("ModuleNotFoundError: No module named 'x'",),
+        ),
+        ["rank 3 on node 1: the Python module x", "pip install x", "logs r-1 --rank 3"],
+    ),
+    "setup failed": (
+        Facts(
+            run=run(RunPhase.FAILED, attempt=1),
+            now=200.0,
+            attempts=(ended(Outcome.USER_ERROR, exit_status=2, code="setup-failed"),),
+        ),
+        ["setup: `setup:` ended with exit status 2", "windlass logs r-1 --setup"],
+    ),
+    "lost too often": (
+        Facts(
+            run=run(RunPhase.FAILED, attempt=11, restarts=10),
+            now=200.0,
+            attempts=(ended(Outcome.LOST, 11, reason="node 0 was lost"),),
+            restarts_max=10,
+        ),
+        ["lost again after 10 restarts", "`limits.restarts` allows 10.", "node 0 was lost"],
+    ),
+    "rejected before an attempt": (
+        Facts(run=run(RunPhase.FAILED, reason="it needs 8 GPUs, there are none"), now=200.0),
+        ["will not take it", "It needs 8 GPUs, there are none.", "--emulate"],
+    ),
+    "rejected by the engine": (
+        Facts(
+            run=run(RunPhase.FAILED, attempt=1),
+            now=200.0,
+            attempts=(ended(Outcome.REJECTED),),
+            claims=(make_claim("r-1", error="bad partition"),),
+        ),
+        ["will not take it", "Bad partition."],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_explanation_says_why_and_what_to_do(name):
+    facts, expected = CASES[name]
+    found = explain(facts)
+    text = "\n".join(
+        [found.headline, *found.why, found.remedy, *found.evidence, *found.next_commands]
+    )
+    for part in expected:
+        assert part in text
+    assert found.next_commands
+    assert found.headline.endswith(".")
+    assert ".." not in text

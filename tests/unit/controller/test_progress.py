@@ -1,0 +1,76 @@
+"""Progress is read once, of one rank, over all attempts; junk is left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from folders import HandMadeFolder
+from windlass.controller.progress import (
+    ProgressFollower,
+    checkpoint_steps,
+    parse_record,
+    read_last_record,
+    read_records,
+)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> HandMadeFolder:
+    return HandMadeFolder(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"{", b"[]", b"3", b'{"loss": 1}', b'{"step": "x"}', b'{"step": null}', b"\xff"]
+)
+def test_what_is_no_record_is_left_out(raw):
+    assert parse_record(raw, 1) is None
+
+
+def test_a_record_keeps_numbers_and_texts():
+    raw = b'{"step": 7, "time": 5.5, "attempt": 2, "loss": 0.5, "note": "nan", "list": [1]}'
+    record = parse_record(raw, 2)
+    assert record is not None
+    assert (record.step, record.time, record.attempt, record.event) == (7, 5.5, 2, "")
+    assert record.metrics == {"loss": 0.5, "note": "nan"}
+
+
+def test_records_are_followed_over_attempts(made):
+    follower = ProgressFollower(made.folder)
+    assert follower.fresh(0) == []
+    made.win(1)
+    assert follower.fresh(1) == []
+    made.progress({"step": 1, "time": 1.0})
+    assert [record.step for record in follower.fresh(1)] == [1]
+    made.progress({"step": 2, "time": 2.0})
+    made.win(2).progress({"event": "restored", "step": 1}, {"step": 2}, attempt=2)
+    found = follower.fresh(2)
+    assert [(record.attempt, record.step, record.event) for record in found] == [
+        (1, 2, ""),
+        (2, 1, "restored"),
+        (2, 2, ""),
+    ]
+    assert follower.fresh(2) == []
+
+
+def test_one_rank_speaks_for_all(made):
+    made.win(1).progress({"step": 5}, rank=3)
+    made.progress({"step": 4}, rank=2)
+    assert [record.step for record in read_records(made.folder, 1)] == [4]
+
+
+def test_the_last_step_is_found_without_reading_everything(made):
+    assert read_last_record(made.folder, 3) is None
+    made.win(1).progress({"step": 1}, {"step": 2}, {"event": "saved", "step": 2})
+    made.win(2)
+    last = read_last_record(made.folder, 2)
+    assert last is not None
+    assert (last.attempt, last.step) == (1, 2)
+
+
+def test_only_committed_checkpoints_are_listed(made):
+    assert checkpoint_steps(made.folder) == []
+    for name in ("20/manifest.json", "9/manifest.json", "30/data-0", "x/manifest.json"):
+        made.put(f"checkpoints/{name}", {})
+    assert checkpoint_steps(made.folder) == [9, 20]
