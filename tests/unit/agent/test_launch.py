@@ -21,7 +21,7 @@ def make_claim(**fields: Any) -> Claim:
 def environment(
     given: dict[str, str] | None = None, *, node: int = 1, local_rank: int = 0, **fields: Any
 ) -> dict[str, str]:
-    place = launch.Place(node, local_rank, ADDRESSES, "/work/folder-2")
+    place = launch.Place(node, local_rank, ADDRESSES, "/node/folder-2")
     return launch.rank_environment(make_claim(**fields), place, given or {})
 
 
@@ -29,14 +29,14 @@ COMMON = {
     "WINDLASS_RUN": "llm-x",
     "WINDLASS_ATTEMPT": "2",
     "WINDLASS_CLAIM": "llm-x-2-0",
-    "WINDLASS_FOLDER": "/work/folder-2",
+    "WINDLASS_FOLDER": "/node/folder-2",
     "WINDLASS_NODE": "1",
     "WINDLASS_NODES": "2",
     "WINDLASS_RANK": "5",
     "WINDLASS_RANKS": "8",
     "WINDLASS_LOCAL_RANK": "1",
     "WINDLASS_COORDINATOR": "10.0.0.1:20001",
-    "WINDLASS_NOTICE": "/work/folder-2/notice.json",
+    "WINDLASS_NOTICE": "/node/folder-2/notice.json",
     "WINDLASS_NOTICE_S": "30",
     "MASTER_ADDR": "10.0.0.1",
     "MASTER_PORT": "20001",
@@ -66,7 +66,7 @@ def test_torchrun_gives_what_torchrun_gives_its_workers() -> None:
         "TORCHELASTIC_RESTART_COUNT": "1",
         "TORCHELASTIC_MAX_RESTARTS": "0",
         "TORCHELASTIC_USE_AGENT_STORE": "False",
-        "TORCHELASTIC_ERROR_FILE": "/work/folder-2/rank-5/error.json",
+        "TORCHELASTIC_ERROR_FILE": "/node/folder-2/rank-5/error.json",
         "TORCH_NCCL_ASYNC_ERROR_HANDLING": "1",
         "OMP_NUM_THREADS": "1",
     }
