@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from windlass.controller.loop import Loop
     from windlass.controller.presence import Presence
     from windlass.controller.secrets import SecretFiles
-    from windlass.engines.base import Engine, EngineSite
+    from windlass.engines.base import Engine
+    from windlass.engines.site import EngineSite
     from windlass.ports.world import World
     from windlass.spec.config import Config
     from windlass.spec.model import Spec
@@ -115,7 +116,9 @@ class Home:
 
     def run_path(self, run_id: str) -> Path:
         """Where the run's folder is on this machine."""
-        return self.path / "runs" / run_id
+        from windlass.agent.layout import RUNS
+
+        return self.path / RUNS / run_id
 
     def folder_url(self, run_id: str) -> str:
         """The URL of the run's folder."""
@@ -151,7 +154,7 @@ class Home:
             world=self.world,
             store=self.store(),
             engine=self.engine(name),
-            run_folder=self.run_path,
+            home=self.path,
             keep_secrets=self._keep_secrets,
         )
         self.wake()
@@ -176,7 +179,7 @@ class Home:
 
     @cached_property
     def _site(self) -> EngineSite:
-        from windlass.engines.base import EngineSite
+        from windlass.engines.site import EngineSite
         from windlass.ports.process import Processes
 
         return EngineSite(

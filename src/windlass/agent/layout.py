@@ -5,6 +5,8 @@ Must not touch files: it only says what they are called. Names are relative to t
 
 from __future__ import annotations
 
+RUNS = "runs"
+"""The folder of all run folders."""
 SPEC = "spec.yaml"
 
 

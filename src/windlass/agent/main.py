@@ -156,7 +156,7 @@ class _Loop:
         try:
             fifo = os.open(self._order.wake, os.O_WRONLY | os.O_NONBLOCK)
             try:
-                os.write(fifo, b".")
+                os.write(fifo, f"{self._order.claim}\n".encode())
             finally:
                 os.close(fifo)
         except OSError:

@@ -7,6 +7,7 @@ crash before it leaves a folder nobody looks at and no run.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 from windlass.agent import layout
 from windlass.controller.request import claim_request, facts_of
-from windlass.controller.source import pack
+from windlass.controller.source import Source, pack
 from windlass.engines.base import Admits, Engine
 from windlass.errors import OptionRefused, RunChanged
 from windlass.ports.world import World
@@ -47,31 +48,52 @@ def submit(
     world: World,
     store: Store,
     engine: Engine[Any],
-    run_folder: Callable[[str], Path],
+    home: Path,
     keep_secrets: Callable[[str, Spec], None],
 ) -> Run:
     """Check, ship the source, and write the run. Raises before anything is written when the engine
     can never hold it."""
-    workdir = _workdir(ask)
     now = world.clock.now()
     for _ in range(TRIES):
         run = _new_run(ask, run_id=f"{slug(ask.spec.name)}-{world.entropy.id()}", now=now)
         _check_engine(engine, run)
-        folder = run_folder(run.id)
+        folder = home / layout.RUNS / run.id
         if not _make(folder):
             continue  # Somebody else has this id.
-        source = pack(workdir, folder)
-        (folder / layout.SPEC).write_bytes(ask.spec_file.read_bytes())
-        run = _with_source(run, source.sha)
-        keep_secrets(run.id, ask.spec)
-        event = Event(run=run.id, attempt=0, at=now, code="submitted", message="submitted")
         try:
-            store.add_run(run, event)
+            source = _ship(ask, folder, home=home)
+            keep_secrets(run.id, ask.spec)
+            run = _with_source(run, source.sha)
+            store.add_run(run, _first_event(run, source))
         except RunChanged:
-            continue
+            continue  # The id is taken in a store that others share.
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         return run
     raise OptionRefused(
         f"no free id for {ask.spec.name!r} was found", remedy="Run the command again."
+    )
+
+
+def _ship(ask: Ask, folder: Path, *, home: Path) -> Source:
+    """Put spec and source where the agents will look for them."""
+    workdir = (ask.spec_file.parent / Path(ask.spec.workdir).expanduser()).resolve()
+    # A home inside the workdir would ship itself.
+    source = pack(workdir, folder, leave_out=[home])
+    (folder / layout.SPEC).write_bytes(ask.spec_file.read_bytes())
+    return source
+
+
+def _first_event(run: Run, source: Source) -> Event:
+    noun = "file" if source.files == 1 else "files"
+    return Event(
+        run=run.id,
+        attempt=0,
+        at=run.created_at,
+        code="submitted",
+        message=f"submitted with {source.files} {noun} of source",
+        details={"notes": list(source.notes)},
     )
 
 
@@ -115,10 +137,6 @@ def _check_engine(engine: Engine[Any], run: Run) -> None:
             created_at=run.created_at,
         )
         engine.admit(claim_request(facts, claim, folder="file:///"))
-
-
-def _workdir(ask: Ask) -> Path:
-    return (ask.spec_file.parent / Path(ask.spec.workdir).expanduser()).resolve()
 
 
 def _make(folder: Path) -> bool:

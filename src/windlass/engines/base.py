@@ -5,14 +5,11 @@ Must not name an engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, NewType, Protocol, TypeVar, runtime_checkable
 
-from windlass.ports.process import Processes
-from windlass.ports.world import World
 from windlass.spec.model import Accelerators
 
 Handle = NewType("Handle", str)
@@ -87,22 +84,6 @@ class Owned:
 
     handle: Handle
     claim: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineSite:
-    """What an engine is built from."""
-
-    home: Path
-    """The home folder; an engine keeps what it must in `<home>/<its name>`."""
-    world: World
-    processes: Processes
-    agent: Callable[[], Path]
-    """The agent's program, built when it is first needed."""
-    secrets: Callable[[str], Path | None]
-    """The file with the values of a run's secrets, for engines on the caller's machine."""
-    wake: Path
-    """The pipe by which something on this machine wakes the controller."""
 
 
 Request = TypeVar("Request")

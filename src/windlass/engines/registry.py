@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from windlass.engines.base import Engine, EngineSite
+from windlass.engines.base import Engine
+from windlass.engines.site import EngineSite
 from windlass.errors import OptionRefused
 
 ENGINES = {

@@ -55,12 +55,14 @@ class SimulatedEngine:
         *,
         disk: Callable[[str], Disk],
         training: Callable[[str], Training],
+        note: Callable[[str], None],
         sabotage: Sabotage,
     ) -> None:
         self._timeline = timeline
         self._luck = luck
         self._disk = disk
         self._training = training
+        self._note = note
         self._sabotage = sabotage
         self._held: dict[str, _Held] = {}
         self.gangs: list[Gang] = []
@@ -102,6 +104,7 @@ class SimulatedEngine:
         held = self._held.get(handle)
         if held is None or held.is_cancelled:
             return
+        self._note(f"{handle} is cancelled")
         held.is_cancelled = True
         for machine in held.gang.machines:
             machine.take_away(0.0 if now else 10.0)
@@ -147,6 +150,7 @@ class SimulatedEngine:
             self._timeline.after(seconds, lambda: setattr(machine, "is_cut_off", False))
 
     def _accept(self, request: ClaimRequest) -> None:
+        self._note(f"{request.id} is accepted")
         gang = Gang(
             self._training(request.run),
             claim=request.id,
@@ -172,6 +176,7 @@ class SimulatedEngine:
             # The engine had said that it was gone; now it is there, and must be found again.
             self._held[request.id] = held
             held.gone_at, held.is_cancelled = None, False
+        self._note(f"{request.id} node {index} boots")
         machine = Machine(
             self._timeline,
             self._disk(request.run),
@@ -184,6 +189,7 @@ class SimulatedEngine:
     def _end(self, claim: str, held: _Held) -> None:
         for machine in held.gang.machines:
             machine.vanish()
+        self._note(f"{claim} is gone")
         held.gone_at = self._timeline.monotonic()
         self._timeline.after(STALE_S, lambda: self._forget(claim, held))
 

@@ -7,23 +7,36 @@ from __future__ import annotations
 
 from windlass.ports.entropy import ALPHABET, seeded
 
+WEIGHTS = (0.0, 0.5, 1.0, 1.0, 4.0)
+
 
 class Luck:
     """Decides what goes wrong. The same seed, asked the same questions, answers the same."""
 
     def __init__(self, seed: int) -> None:
         self._random = seeded(seed)
+        self._weights: dict[str, float] = {}
         self.is_over = False
         self.struck: dict[str, int] = {}
         """How often each fault happened."""
 
     def strikes(self, fault: str, probability: float) -> bool:
-        """Whether the fault happens now."""
+        """Whether the fault happens now.
+
+        Each seed has faults that never happen to it and some that happen often: a world where
+        everything fails a little hides what happens when one thing fails all the time.
+        """
+        if fault not in self._weights:
+            self._weights[fault] = self._random.choice(WEIGHTS)
         roll = self._random.random()
-        if self.is_over or roll >= probability:
+        if self.is_over or roll >= probability * self._weights[fault]:
             return False
-        self.struck[fault] = self.struck.get(fault, 0) + 1
+        self.count(fault)
         return True
+
+    def count(self, fault: str) -> None:
+        """A fault that was planned has happened."""
+        self.struck[fault] = self.struck.get(fault, 0) + 1
 
     def between(self, low: float, high: float) -> float:
         """A number between two others."""

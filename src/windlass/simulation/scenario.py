@@ -5,6 +5,7 @@ Must not be imported by production code. `simulate(seed)` gives the same trace f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -145,6 +146,7 @@ class _Scenario:
             self.luck,
             disk=self.disk,
             training=self._trainings.__getitem__,
+            note=self.note,
             sabotage=Sabotage(is_submit_repeatable=broken.is_submit_repeatable, node=broken.node),
         )
         self.checks = Checks(self.store, self.engine, self._trainings)
@@ -221,26 +223,26 @@ class _Scenario:
 
     def _plan_faults(self) -> None:
         luck, engine, timeline = self.luck, self.engine, self.timeline
-        for _ in range(luck.whole(0, 8)):
+        for _ in range(luck.whole(0, 12)):
             pick, at = luck.between(0.0, 0.999), luck.between(0.0, FAULTS_S)
-            kind = luck.whole(1, 5)
-            if kind == 1:
-                timeline.after(at, partial(engine.lose_node, pick))
-            elif kind == 2:
-                timeline.after(at, partial(engine.preempt_node, pick))
-            elif kind == 3:
-                seconds = luck.between(5.0, 200.0)
-                timeline.after(at, partial(engine.cut_off_node, pick, seconds))
-            elif kind == 4:
-                jump = luck.between(-4000.0, 4000.0)
-                timeline.after(at, partial(timeline.jump, jump))
-            else:
-                timeline.after(at, self._stop_a_run)
+            seconds, jump = luck.between(5.0, 200.0), luck.between(-4000.0, 4000.0)
+            name, action = (
+                ("node-lost", partial(engine.lose_node, pick)),
+                ("node-preempted", partial(engine.preempt_node, pick)),
+                ("node-cut-off", partial(engine.cut_off_node, pick, seconds)),
+                ("clock-jump", partial(timeline.jump, jump)),
+                ("stop", self._stop_a_run),
+            )[luck.whole(0, 4)]
+            timeline.after(at, partial(self._strike, name, action))
+
+    def _strike(self, name: str, action: Callable[[], None]) -> None:
+        self.note(name)
+        self.luck.count(name)
+        action()
 
     def _stop_a_run(self) -> None:
         """The user changes their mind about the first run."""
         run = self.store.get_run("run0")
-        self.note("the user stops run0")
         event = Event(
             run=run.id, attempt=run.attempt, at=self.timeline.now(), code="stop", message="stop"
         )

@@ -5,8 +5,8 @@ Must not hold logic.
 
 from __future__ import annotations
 
-from windlass.engines.base import EngineSite
 from windlass.engines.local.engine import LocalEngine
+from windlass.engines.site import EngineSite
 
 
 def build(site: EngineSite) -> LocalEngine:

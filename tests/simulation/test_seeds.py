@@ -1,0 +1,122 @@
+"""The real controller and the real agent protocol over seeded worlds, checked after every event."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import counts
+from windlass.agent import layout
+from windlass.agent.node import Node
+from windlass.simulation.scenario import Broken, simulate
+
+GROUPS = 12
+REGRESSIONS = [
+    int(line.split("#")[0])
+    for line in (Path(__file__).parent / "regressions.txt").read_text().splitlines()
+    if line.split("#")[0].strip()
+]
+FAULTS_THAT_MUST_STRIKE = {
+    "lost-request",
+    "lost-reply",
+    "stale-list",
+    "late-claim",
+    "boot-after-cancel",
+    "lost-cancel",
+    "crash-after-write",
+    "crash-before-submit",
+    "crash-after-submit",
+    "hang-before-submit",
+    "hang-after-write",
+    "node-lost",
+    "node-preempted",
+    "node-cut-off",
+    "clock-jump",
+}
+
+
+def failing(seeds, broken=None):
+    """The seeds that end badly, with what they say."""
+    traces = {seed: simulate(seed, broken=broken) for seed in seeds}
+    return {seed: trace.failures for seed, trace in traces.items() if trace.failures}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_every_promise_holds_whatever_goes_wrong(group, record_property):
+    seeds = range(group, counts.SEEDS, GROUPS)
+    traces = [simulate(seed) for seed in seeds]
+    hours = sum(trace.simulated_s for trace in traces) / 3600
+    record_property("seeds", len(traces))
+    record_property("simulated_hours", round(hours))
+    assert {trace.seed: trace.failures for trace in traces if trace.failures} == {}
+
+
+@pytest.mark.parametrize("seed", REGRESSIONS)
+def test_a_seed_that_once_failed_holds(seed):
+    assert simulate(seed).failures == []
+
+
+@pytest.mark.soak
+def test_the_same_seed_gives_the_same_trace_under_another_hash_seed():
+    seeds = list(range(0, counts.SEEDS, max(1, counts.SEEDS // 15)))
+    program = (
+        "import json, sys\n"
+        "from windlass.simulation.scenario import simulate\n"
+        "print(json.dumps([simulate(seed).lines for seed in json.loads(sys.argv[1])]))\n"
+    )
+    here = [simulate(seed).lines for seed in seeds]
+    there = subprocess.run(
+        [sys.executable, "-c", program, json.dumps(seeds)],
+        env={**os.environ, "PYTHONHASHSEED": "4711"},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert json.loads(there.stdout) == here
+
+
+def test_every_kind_of_fault_really_happens():
+    struck = Counter()
+    for seed in range(60):
+        struck.update(simulate(seed).faults)
+    assert set(struck) >= FAULTS_THAT_MUST_STRIKE
+
+
+class UnfencedNode(Node):
+    """An agent that starts as soon as its gang is there, whoever holds the fence."""
+
+    def _while_waiting(self, now, wall):
+        beats = [self._read(self._heartbeat_of(k)) for k in range(self.order.nodes)]
+        if any(beat is None for beat in beats):
+            return
+        self._addresses = [beat["address"] for beat in beats]
+        name = layout.winner(self.order.attempt)
+        winner = {"claim": self.order.claim, "nonces": [beat["nonce"] for beat in beats]}
+        self.folder.create(name, json.dumps(winner).encode())
+        self.body.prepare()
+        self.state = "preparing"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(Broken(is_submit_repeatable=True), id="submit is not idempotent"),
+        pytest.param(Broken(is_store_unfenced=True), id="writes are not fenced"),
+        pytest.param(Broken(node=UnfencedNode), id="agents ignore the fence"),
+    ],
+)
+def test_a_broken_promise_is_noticed(broken, record_property):
+    seeds = range(max(60, counts.SEEDS // 20))
+    bad = failing(seeds, broken)
+    record_property("failing_seeds", f"{len(bad)} of {len(seeds)}")
+    assert bad
+    first = next(iter(bad))
+    assert simulate(first, broken=broken).failures == bad[first], "a failing seed replays exactly"
