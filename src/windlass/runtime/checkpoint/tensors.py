@@ -231,13 +231,19 @@ def finish(tensor: Tensor, room: np.ndarray[Any, Any], like: Optional[Array]) ->
 
 def key_from(impl: str, bits: Array, like: Optional[Array]) -> Array:
     """A key of `jax.random`, placed as `like` is."""
-    jax = importlib.import_module("jax")
-    key = jax.random.wrap_key_data(bits, impl=impl)
-    sharding = _placement(like)
-    return key if sharding is None else jax.device_put(key, sharding)
+    try:
+        jax = importlib.import_module("jax")
+    except ImportError:
+        raise CheckpointMismatch(
+            "The checkpoint has random keys of JAX, which is not installed here.",
+            remedy="Install jax, or restore where it is installed.",
+        ) from None
+    # The bits are placed before they become a key: only plain arrays can be put on devices of
+    # other processes. They have one axis more than the key, which is never spread.
+    return jax.random.wrap_key_data(_as_jax(bits, like), impl=impl)
 
 
-def _as_jax(array: np.ndarray[Any, Any], like: Array) -> Array:
+def _as_jax(array: np.ndarray[Any, Any], like: Optional[Array]) -> Array:
     jax = importlib.import_module("jax")
     sharding = _placement(like)
     if sharding is None:

@@ -308,11 +308,15 @@ whole = np.arange(24, dtype=np.float32).reshape(6, 4)
 def put(sharding):
     return jax.make_array_from_callback(whole.shape, sharding, lambda index: whole[index])
 
-state = {"spread": put(spread), "copied": put(copied), "local": np.arange(5)}
+key = jax.jit(lambda: jax.random.key(7), out_shardings=copied)()
+state = {"spread": put(spread), "copied": put(copied), "local": np.arange(5), "key": key}
 checkpoints = Checkpointer(folder, writer=(rank, 2))
 assert checkpoints.save(3, state)
 step, back = checkpoints.restore(like=state)
 assert step == 3 and back["spread"].sharding == spread and back["copied"].sharding == copied
+assert back["key"].sharding == copied
+draw = jax.jit(lambda key: jax.random.normal(key, (3,)), out_shardings=copied)
+assert (np.asarray(draw(back["key"])) == np.asarray(draw(key))).all()
 for shard in back["spread"].addressable_shards:
     assert (np.asarray(shard.data) == whole[shard.index]).all()
 if rank == 0:
