@@ -232,17 +232,17 @@ def test_whoever_listens_is_woken_when_ranks_start_and_when_they_have_ended(tmp_
     os.mkfifo(gang.wake)
     reader = os.open(gang.wake, os.O_RDONLY | os.O_NONBLOCK)
     gang.start()
-    until(lambda: _byte(reader))
+    said = until(lambda: _read(reader))
     assert gang.exit() is None
     gang.wait()
     assert gang.exit() is not None
-    assert _byte(reader) == b"."
+    assert _read(reader) == said == f"{gang.claim}\n".encode()
     os.close(reader)
 
 
-def _byte(reader: int) -> bytes:
+def _read(reader: int) -> bytes:
     try:
-        return os.read(reader, 1)
+        return os.read(reader, 1000)
     except BlockingIOError:
         return b""
 
