@@ -8,9 +8,6 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from windlass.cli.intents import stop_run
@@ -22,6 +19,7 @@ from windlass.state.phases import RunPhase
 
 if TYPE_CHECKING:
     from windlass.assemble import Home
+    from windlass.cli.interrupts import Interrupts
     from windlass.controller.report import Report
     from windlass.state.model import Run
 
@@ -34,28 +32,6 @@ CONTROLLER_CHECK_S = 1.0
 CONTROLLER_CHECK_MAX_S = 16.0
 LIVE_AFTER_S = 0.4
 """Shorter runs are over before a bar is worth loading what draws it."""
-
-
-class Interrupts:
-    """Counts Ctrl-C instead of letting it break in anywhere."""
-
-    def __init__(self) -> None:
-        self.is_pending = False
-
-    def note(self, number: int, frame: FrameType | None) -> None:
-        """The signal handler."""
-        self.is_pending = True
-
-
-@contextmanager
-def noted_interrupts() -> Iterator[Interrupts]:
-    """While this lasts, Ctrl-C is only noted: what goes on ends in order."""
-    interrupts = Interrupts()
-    before = signal.signal(signal.SIGINT, interrupts.note)
-    try:
-        yield interrupts
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def pause(seconds: float) -> None:

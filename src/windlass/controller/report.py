@@ -5,7 +5,6 @@ Must not read anything (progress.py does) nor decide anything. Pure.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -136,7 +135,14 @@ def _median_step_s(chapters: Sequence[Sequence[Record]]) -> float | None:
         for chapter in chapters
         for before, after, seconds in _spans(chapter)
     ]
-    return statistics.median(each) if each else None
+    return _median(each) if each else None
+
+
+def _median(values: Sequence[float]) -> float:
+    """By hand: importing `statistics` costs more than the whole report."""
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return (ordered[middle] + ordered[-middle - 1]) / 2
 
 
 def _useful_s(

@@ -19,7 +19,8 @@ def command(run_name: str, is_json: bool) -> int:
     Ctrl-C asks whether to detach, stop the run, or go on. The exit status tells how the run ended.
     """
     from windlass.assemble import open_home
-    from windlass.cli.attach import attach, noted_interrupts
+    from windlass.cli.attach import attach
+    from windlass.cli.interrupts import noted_interrupts
     from windlass.cli.runs import find_run
     from windlass.state.phases import is_ended
 

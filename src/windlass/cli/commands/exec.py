@@ -15,7 +15,7 @@ from windlass.cli.params import json_option, run_argument
 
 if TYPE_CHECKING:
     from windlass.assemble import Home
-    from windlass.cli.attach import Interrupts
+    from windlass.cli.interrupts import Interrupts
     from windlass.controller.commands import Command, Node
 
 CANCEL_WAIT_S = 10.0
@@ -34,7 +34,7 @@ def command(run_name: str, node: int, is_json: bool, words: tuple[str, ...]) -> 
     given to the shell as it is: `windlass exec RUN -- 'ps aux | grep train'`.
     """
     from windlass.assemble import open_home
-    from windlass.cli.attach import noted_interrupts
+    from windlass.cli.interrupts import noted_interrupts
     from windlass.cli.runs import find_run
     from windlass.controller.commands import node_of
 

@@ -84,7 +84,8 @@ def _print(
 
 def _follow(home: Home, run: Run, choice: Choice, how: tuple[int | None, bool, bool]) -> int:
     """Follow without the rest of `attach`: Ctrl-C ends the reading and nothing else."""
-    from windlass.cli.attach import Attachment, Interrupts
+    from windlass.cli.attach import Attachment
+    from windlass.cli.interrupts import Interrupts
     from windlass.cli.screens import JsonLines, PlainScreen
     from windlass.cli.watch import Watch
 

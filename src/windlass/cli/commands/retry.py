@@ -21,9 +21,10 @@ def command(run_name: str, is_detached: bool, is_json: bool) -> int:
     environment again.
     """
     from windlass.assemble import open_home
-    from windlass.cli.attach import attach, noted_interrupts
+    from windlass.cli.attach import attach
     from windlass.cli.commands.run import say_queued
     from windlass.cli.intents import retry_run
+    from windlass.cli.interrupts import noted_interrupts
     from windlass.cli.runs import find_run
 
     home = open_home()

@@ -36,7 +36,7 @@ def command(spec_path: Path, is_detached: bool, is_json: bool, **changes: Any) -
     7 it was stopped, 130 you detached.
     """
     from windlass.assemble import open_home
-    from windlass.cli.attach import attach, noted_interrupts
+    from windlass.cli.interrupts import noted_interrupts
     from windlass.spec.load import load_spec
 
     emulate = bool(changes.pop("emulate"))
@@ -47,6 +47,9 @@ def command(spec_path: Path, is_detached: bool, is_json: bool, **changes: Any) -
         if is_detached:
             say_queued(run, is_json=is_json)
             return 0
+        # Loaded while the run starts, so that its first line is not kept waiting.
+        from windlass.cli.attach import attach
+
         return attach(home, run, is_json=is_json, interrupts=interrupts)
 
 
