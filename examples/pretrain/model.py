@@ -36,6 +36,9 @@ def init(size: Size, seed: int) -> State:
     def normal(key: jax.Array, *shape: int) -> jax.Array:
         return jax.random.normal(key, shape) * shape[0] ** -0.5
 
+    def small(key: jax.Array, *shape: int) -> jax.Array:
+        return jax.random.normal(key, shape) * 0.04
+
     def layer(key: jax.Array) -> dict[str, jax.Array]:
         qkv, out, up, down = jax.random.split(key, 4)
         return {
@@ -47,8 +50,8 @@ def init(size: Size, seed: int) -> State:
         }
 
     weights = {
-        "words": normal(keys[0], size.vocabulary, size.width),
-        "places": normal(keys[1], size.length, size.width),
+        "words": small(keys[0], size.vocabulary, size.width),
+        "places": small(keys[1], size.length, size.width),
         "layers": [layer(key) for key in keys[2:]],
         "norm": jnp.ones(size.width),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import tree
 import windlass.runtime
 
 SOURCE = Path(windlass.runtime.__file__).parent.parent
@@ -103,6 +105,17 @@ def test_checkpoints_work_from_a_zip(tmp_path, python):
         pytest.skip(f"{python} has no NumPy")
     seen = output(python, ROUND_TRIP, tmp_path / "ckpt", PYTHONPATH=str(zipped(tmp_path)))
     assert seen == "4 [0, 1, 2] (1, None)"
+
+
+def test_the_documented_loop_runs_and_goes_on(tmp_path):
+    page = tree.text("docs/concepts/runtime.md")
+    loop = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    told = {"PYTHONPATH": str(SOURCE.parent), "WINDLASS_CHECKPOINT_TO": str(tmp_path / "c")}
+    for last in ("500", "1000"):
+        output(sys.executable, loop.replace("1001", last + " + 1").replace("1000", last), **told)
+        assert windlass.runtime.Checkpointer(tmp_path / "c").latest() == int(last)
+    state = windlass.runtime.Checkpointer(tmp_path / "c").restore().state
+    assert state["position"] == 32 * 1000
 
 
 def test_every_public_name_is_there():
