@@ -221,6 +221,8 @@ class Home:
         """Be the controller until nothing is left to do; False when there is one already."""
         from windlass.controller.workers import Worker
 
+        if is_on_demand:
+            os.chdir("/")  # It outlives the command, whose folder may be removed.
         worker = Worker(
             self.world.clock,
             self.store(),

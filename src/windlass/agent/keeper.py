@@ -35,6 +35,7 @@ def keep(node_file: str, agent: Agent) -> int:
     block(HEEDED)
     if not _take(order.lock):
         return 0
+    os.chdir("/")  # Whoever started us may want to remove the folder they were in.
     system.adopt_orphans()
     keeper = os.getpid()
     lease_reader, lease_writer = os.pipe()

@@ -5,6 +5,7 @@ Must not know what they are for.
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,30 +25,37 @@ class Finished:
 class Processes:
     """The machine's processes."""
 
-    _children: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    _children: list[int] = field(default_factory=list)
 
     def spawn(self, argv: Sequence[str], *, env: Mapping[str, str], output: Path) -> int:
         """Start a program in a session of its own, its output into a file; returns its id.
 
-        It goes on when we end. Nothing of ours but its output file is open in it.
+        It goes on when we end. Nothing of ours but its output file is open in it; it leaves our
+        working folder by itself.
         """
-        with output.open("ab") as file:
-            child = subprocess.Popen(
+        file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        try:
+            child = os.posix_spawn(
+                argv[0],
                 list(argv),
-                env=dict(env),
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                close_fds=True,
+                dict(env),
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, nothing, 0),
+                    (os.POSIX_SPAWN_DUP2, file, 1),
+                    (os.POSIX_SPAWN_DUP2, file, 2),
+                ],
+                setsid=True,
             )
+        finally:
+            os.close(file)
+            os.close(nothing)
         self._children.append(child)
-        return child.pid
+        return child
 
     def reap(self) -> None:
         """Let children that have ended go, so that none stays behind as a zombie."""
-        self._children = [child for child in self._children if child.poll() is None]
+        self._children = [child for child in self._children if not _has_ended(child)]
 
     def ask(self, argv: Sequence[str], *, timeout_s: float = 10.0) -> Finished | None:
         """Run a short program; None when it is not installed or does not answer."""
@@ -58,3 +66,10 @@ class Processes:
         except (OSError, subprocess.TimeoutExpired):
             return None
         return Finished(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+
+def _has_ended(child: int) -> bool:
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == child
+    except ChildProcessError:
+        return True

@@ -1,0 +1,133 @@
+"""How the conformance suite drives each registered engine: one bench an engine.
+
+A new engine adds its bench here; without one the suite fails.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from windlass.agent import layout
+from windlass.agent.folder import DiskFolder, folder_url
+from windlass.agent.pack import build
+from windlass.engines.base import ClaimRequest, Engine, Handle, Observation, Seen
+from windlass.engines.local.factory import build as build_local
+from windlass.engines.site import EngineSite
+from windlass.ports.process import Processes
+from windlass.ports.world import system_world
+
+
+class Bench:
+    """An engine with a run folder, over which claims really run."""
+
+    def __init__(self, make: Callable[[EngineSite], Engine[Any]], home: Path) -> None:
+        self._make = make
+        self.home = home
+        self.engine = self.restart()
+
+    def restart(self) -> Engine[Any]:
+        """The engine as a new controller builds it, over the same world."""
+        site = EngineSite(
+            home=self.home,
+            world=system_world(),
+            processes=Processes(),
+            agent=lambda: build(self.home / "agent"),
+            secrets=lambda run: None,
+            wake=self.home / "wake",
+        )
+        self.engine = self._make(site)
+        return self.engine
+
+    def claim(self, claim_id: str, command: str, *, nodes: int = 1, **fields: Any) -> ClaimRequest:
+        """A claim whose agents find their order in the run folder."""
+        run, attempt, _ = claim_id.rsplit("-", 2)
+        folder = self.folder(run)
+        order = {
+            "version": 1,
+            "run": run,
+            "name": run,
+            "attempt": int(attempt),
+            "claim": claim_id,
+            "nodes": nodes,
+            "ranks_per_node": 1,
+            "launch": "plain",
+            "command": command,
+            "setup": None,
+            "source": None,
+            "env": {},
+            "notice_s": 30,
+            "secrets": [],
+            "emulate_devices": None,
+            "accelerator": None,
+            "checkpoint": None,
+            "data": {},
+        }
+        folder.write(layout.claim_file(int(attempt), claim_id), json.dumps(order).encode())
+        defaults = {
+            "accelerators": (),
+            "accelerators_per_node": 0,
+            "cpus_per_node": None,
+            "memory_bytes_per_node": None,
+            "options": {},
+            "is_emulated": False,
+            "environment": {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"},
+            "secrets": {},
+        }
+        return ClaimRequest(
+            id=claim_id,
+            run=run,
+            attempt=int(attempt),
+            nodes=nodes,
+            folder=folder_url(folder.root),
+            **{**defaults, **fields},
+        )
+
+    def submit(self, claim: ClaimRequest) -> Handle:
+        return self.engine.submit(self.engine.render(claim))
+
+    def folder(self, run: str) -> DiskFolder:
+        return DiskFolder(self.home / "runs" / run)
+
+    def look(self, handle: Handle) -> Observation:
+        return self.engine.observe([handle])[handle]
+
+    def wait(self, handle: Handle, seen: Seen, *, timeout_s: float = 30.0) -> Observation:
+        """Look until the claim is seen so."""
+        return self.until(
+            lambda: (found := self.look(handle)).seen is seen and found, timeout_s=timeout_s
+        )
+
+    def until(self, look: Callable[[], Any], *, timeout_s: float = 30.0) -> Any:
+        deadline = time.monotonic() + timeout_s
+        while not (found := look()):
+            assert time.monotonic() < deadline, "it did not happen in time"
+            time.sleep(0.02)
+        return found
+
+    def output(self, claim_id: str, *, node: int = 0) -> str:
+        """What the node's rank has printed so far, without the times."""
+        run, attempt, _ = claim_id.rsplit("-", 2)
+        name = f"{layout.rank(int(attempt), claim_id, node, node)}/log-00001.txt"
+        text = (self.folder(run).read(name) or b"").decode()
+        return "".join(line.split(" ", 1)[1] for line in text.splitlines(keepends=True))
+
+    def exit(self, claim_id: str, *, node: int = 0) -> dict[str, Any] | None:
+        run, attempt, _ = claim_id.rsplit("-", 2)
+        found = self.folder(run).read(layout.exit_file(int(attempt), claim_id, node))
+        return None if found is None else json.loads(found)
+
+    def close(self) -> None:
+        """End everything that a failed test left."""
+        for owned in self.engine.owned():
+            self.engine.cancel(owned.handle, now=True)
+            self.wait(owned.handle, Seen.GONE)
+
+
+BENCHES: dict[str, Callable[[Path], Bench]] = {
+    "local": lambda home: Bench(build_local, home),
+}
