@@ -54,3 +54,11 @@ class HandMadeFolder:
         """The node's heartbeat."""
         beat = {"address": f"10.0.0.{node}:29400", "state": state, "time": at, "beat": 3}
         self.put(layout.heartbeat(attempt, f"c{attempt}", node), beat)
+
+
+class WholeReadsOnly:
+    """A folder without `read_from`, as a bucket without ranges would be."""
+
+    def __init__(self, folder):
+        self.read = folder.read
+        self.list = folder.list

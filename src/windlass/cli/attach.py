@@ -85,6 +85,8 @@ class Attachment:
                 if self._interrupts.is_pending and not self._stays(news):
                     return None
                 self._keeper.check()
+                if news.has_more:
+                    continue
                 wait_s = FIRST_PAUSE_S if news.is_any else min(wait_s * SLOWER, LAST_PAUSE_S)
                 pause(wait_s)
         finally:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _RATE_WINDOW = 50
 _METRICS_MAX = 4
+RAW_LINES = 200
 
 
 class Pace:
@@ -80,6 +81,9 @@ class LiveScreen:
         self._format.is_gang = news.gang > 1
         for record in news.records:
             self._pace.add(record)
+        if len(news.lines) > RAW_LINES:
+            self._show_raw(news)
+            return
         if self._live is None:
             self._live = Live(
                 console=self._console, auto_refresh=False, transient=True, redirect_stderr=False
@@ -95,6 +99,12 @@ class LiveScreen:
             self._console.print(Text("\n").join(printed), soft_wrap=True)
         self._frame += 1
         self._live.update(self._state(news.run), refresh=True)
+
+    def _show_raw(self, news: News) -> None:
+        """A flood is written as it is: laying out every line would keep the reader waiting."""
+        self.suspend()
+        sys.stdout.write("".join(f"{self._format(line)}\n" for line in news.lines))
+        sys.stdout.flush()
 
     def suspend(self) -> None:
         """See Screen."""

@@ -27,6 +27,8 @@ class News:
     records: tuple[Record, ...]
     gang: int
     """Nodes of the newest attempt; 0 before its machines are up."""
+    has_more: bool
+    """Whether there is more to tell already: look again at once."""
 
     @property
     def is_any(self) -> bool:
@@ -36,7 +38,7 @@ class News:
     @property
     def is_last(self) -> bool:
         """Whether the run has ended: nothing will follow."""
-        return is_ended(self.run.phase)
+        return is_ended(self.run.phase) and not self.has_more
 
 
 class Watch:
@@ -71,6 +73,7 @@ class Watch:
             lines=tuple(lines),
             records=tuple(self._progress.fresh(run.attempt)),
             gang=self._gang_size(),
+            has_more=self._logs.has_more,
         )
 
     def skip_events(self) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from windlass.agent import layout
 from windlass.agent.folder import Folder
-from windlass.controller.logs import Chunks, gang_size, read_json, winning_claim
+from windlass.controller.chunks import Chunks
+from windlass.controller.logs import gang_size, read_json, winning_claim
 from windlass.errors import OptionRefused, RunNotReady
 from windlass.state.model import Run
 from windlass.state.phases import is_ended

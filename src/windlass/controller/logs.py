@@ -10,10 +10,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from windlass.agent import layout
 from windlass.agent.folder import Folder
+from windlass.controller.chunks import Chunks, Lines
 
 _STAMP_LENGTH = len("2026-11-15T06:31:22.123Z")
 _LOG = re.compile(r"nodes/(\d+)/(?:rank-(\d+)|(setup))/log-00001\.txt$")
@@ -70,68 +71,6 @@ class Source:
     """Name of its chunks in the run's folder, without number and suffix."""
 
 
-@runtime_checkable
-class ReadsParts(Protocol):
-    """A folder that can hand over the end of an object without its beginning."""
-
-    def read_from(self, name: str, offset: int) -> bytes | None:
-        """The object from this byte on, or None when there is none."""
-
-
-class Chunks:
-    """Follows one stream of numbered chunks; every byte is handed over once."""
-
-    def __init__(self, folder: Folder, stem: str, suffix: str) -> None:
-        self._folder = folder
-        self._parts = folder if isinstance(folder, ReadsParts) else None
-        self._stem = stem
-        self._suffix = suffix
-        self._index = 1
-        self._offset = 0
-
-    def fresh(self) -> bytes:
-        """What was added since the last call."""
-        data = b""
-        while True:
-            # The next chunk is looked for before this one is read: a chunk that has a successor
-            # grows no more, so nothing written in between can be missed.
-            has_next = self._read(self._index + 1, 0) is not None
-            more = self._read(self._index, self._offset) or b""
-            data += more
-            self._offset += len(more)
-            if not has_next:
-                return data
-            self._index += 1
-            self._offset = 0
-
-    def _read(self, index: int, offset: int) -> bytes | None:
-        name = layout.chunk(self._stem, index, self._suffix)
-        if self._parts is not None:
-            return self._parts.read_from(name, offset)
-        data = self._folder.read(name)
-        return None if data is None else data[offset:]
-
-
-class Lines:
-    """Whole lines of a stream of chunks; an unfinished one is kept until it is finished."""
-
-    def __init__(self, chunks: Chunks) -> None:
-        self._chunks = chunks
-        self._rest = b""
-
-    def fresh(self, *, is_last: bool = False) -> list[bytes]:
-        """Lines that were finished since the last call; with `is_last` also the unfinished one."""
-        data = self._rest + self._chunks.fresh()
-        if not data:
-            return []
-        lines = data.split(b"\n")
-        self._rest = lines.pop()
-        if is_last and self._rest:
-            lines.append(self._rest)
-            self._rest = b""
-        return lines
-
-
 class Follower:
     """Follows what the ranks of a run print, over all its attempts."""
 
@@ -140,6 +79,8 @@ class Follower:
         self._choice = choice
         self._attempts: dict[int, _AttemptLogs] = {}
         self._closed = 0
+        self.has_more = False
+        """Whether the last call left lines for the next one: come back at once."""
 
     def fresh(self, newest: int, *, is_last: bool = False) -> list[LogLine]:
         """Lines since the last call, attempt by attempt, each merged by time.
@@ -155,6 +96,9 @@ class Follower:
                 logs = self._attempts[number] = _AttemptLogs(self._folder, number, self._choice)
             is_over = is_last or number < newest
             lines += logs.fresh(is_last=is_over)
+            self.has_more = logs.has_more
+            if self.has_more:
+                break
             if is_over:
                 self._closed = number
                 del self._attempts[number]
@@ -169,6 +113,10 @@ class _AttemptLogs:
         self._number = number
         self._choice = choice
         self._readers: dict[Source, Lines] = {}
+
+    @property
+    def has_more(self) -> bool:
+        return any(reader.has_more for reader in self._readers.values())
 
     def fresh(self, *, is_last: bool) -> list[LogLine]:
         for source in sources(self._folder, self._number):

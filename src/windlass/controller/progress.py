@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from windlass.agent import layout
 from windlass.agent.folder import Folder
-from windlass.controller.logs import Chunks, Lines, winning_claim
+from windlass.controller.chunks import Chunks, Lines
+from windlass.controller.logs import winning_claim
 
 _PROGRESS = re.compile(r"nodes/(\d+)/rank-(\d+)/progress-(\d+)\.jsonl$")
 _CHECKPOINT = re.compile(r"checkpoints/(\d+)/manifest\.json$")
@@ -67,6 +68,8 @@ class ProgressFollower:
         records: list[Record] = []
         while True:
             records += self._fresh_of_attempt()
+            if self._lines is not None and self._lines.has_more:
+                continue
             if self._attempt >= newest:
                 return records
             self._attempt += 1

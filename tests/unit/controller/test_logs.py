@@ -6,26 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from folders import HandMadeFolder, stamped
+from folders import HandMadeFolder, WholeReadsOnly, stamped
 from windlass.controller.logs import (
     Choice,
-    Chunks,
     Follower,
-    Lines,
     gang_size,
     read_lines,
     sources,
     tail_lines,
     winning_claim,
 )
-
-
-class WholeReadsOnly:
-    """A folder without `read_from`, as a bucket without ranges would be."""
-
-    def __init__(self, folder):
-        self.read = folder.read
-        self.list = folder.list
 
 
 @pytest.fixture
@@ -40,37 +30,6 @@ def folder(request, made):
 
 def texts(lines):
     return [line.text for line in lines]
-
-
-def test_every_byte_is_handed_over_once_across_chunks(made, folder):
-    made.win()
-    chunks = Chunks(folder, sources_stem(made), "txt")
-    assert chunks.fresh() == b""
-    made.log("one")
-    assert chunks.fresh() == b"one"
-    made.log("two")
-    made.log("three", chunk=2)
-    made.log("four", chunk=3)
-    assert chunks.fresh() == b"twothreefour"
-    assert chunks.fresh() == b""
-    made.log("!", chunk=3)
-    assert chunks.fresh() == b"!"
-
-
-def sources_stem(made):
-    return "attempts/1/c1/nodes/0/rank-0/log"
-
-
-def test_an_unfinished_line_waits_for_its_end(made, folder):
-    lines = Lines(Chunks(folder, sources_stem(made), "txt"))
-    made.log("a\nb")
-    assert lines.fresh() == [b"a"]
-    made.log("c\n", chunk=2)
-    assert lines.fresh() == [b"bc"]
-    made.log("rest", chunk=2)
-    assert lines.fresh() == []
-    assert lines.fresh(is_last=True) == [b"rest"]
-    assert lines.fresh(is_last=True) == []
 
 
 def test_lines_of_ranks_are_merged_by_time(made):
@@ -172,3 +131,20 @@ def test_broken_text_and_broken_objects_are_survived(made):
     assert winning_claim(made.folder, 2) is None
     made.folder.write("attempts/2/winner.json", b"[]")
     assert winning_claim(made.folder, 2) is None
+
+
+def test_a_long_log_comes_in_parts_and_loses_nothing(made, folder):
+    made.win()
+    big = ("x" * 1000 + "\n") * 5000
+    for chunk in range(1, 6):
+        made.log(f"{big}chunk {chunk}\n", chunk=chunk)
+    made.log("unfinished", chunk=5)
+    made.win(2).log("second\n", attempt=2)
+    follower = Follower(folder, Choice())
+    parts = [follower.fresh(2, is_last=True)]
+    while follower.has_more:
+        parts.append(follower.fresh(2, is_last=True))
+    assert len(parts) > 1
+    told = [line.text for part in parts for line in part if not line.text.startswith("x")]
+    assert told == [*(f"chunk {n}" for n in range(1, 6)), "unfinished", "second"]
+    assert sum(map(len, parts)) == 5 * 5001 + 2

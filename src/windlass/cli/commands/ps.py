@@ -25,7 +25,9 @@ PHASE_COLUMN = HEADER.index("PHASE")
 
 @click.command("ps")
 @click.option("-a", "--all", "is_all", is_flag=True, help="Also show runs that have ended.")
-@click.option("-n", "count", metavar="N", default=50, show_default=True, help="At most N runs.")
+@click.option(
+    "-n", "count", type=click.IntRange(1), metavar="N", default=50, help="At most N runs (50)."
+)
 @json_option
 def command(is_all: bool, count: int, is_json: bool) -> None:
     """List runs, newest first: those that have not ended, or all of them."""
@@ -34,7 +36,7 @@ def command(is_all: bool, count: int, is_json: bool) -> None:
 
     home = open_home()
     live = [phase for phase in RunPhase if phase not in ENDED_RUNS]
-    runs = home.store().list_runs(phases=() if is_all else live, limit=max(count, 0) + 1)
+    runs = home.store().list_runs(phases=() if is_all else live, limit=count + 1)
     shown = runs[:count]
     progress = {run.id: _progress(home, run) for run in shown}
     if is_json:
