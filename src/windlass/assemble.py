@@ -160,6 +160,20 @@ class Home:
         self.wake()
         return run
 
+    def remove(self, run: Run) -> None:
+        """Forget an ended run and everything that is kept of it on this machine."""
+        import shutil
+
+        from windlass.engines.base import Forgets
+
+        engine = self.engine(run.engine)
+        if isinstance(engine, Forgets):
+            engine.forget(run.id, [claim.id for claim in self.store().list_claims(run.id)])
+        shutil.rmtree(self.run_path(run.id), ignore_errors=True)
+        self.secrets.forget(run.id)
+        # Last: when this is cut short, the run is still known and can be removed again.
+        self.store().delete_run(run.id)
+
     def _keep_secrets(self, run_id: str, spec: Spec) -> None:
         self.secrets.keep(run_id, spec.secrets, self.caller)
 
@@ -233,6 +247,10 @@ class Home:
         )
         return worker.run()
 
+    def _forget_secrets(self, run_id: str) -> None:
+        if self._has_ended(run_id):  # Not when it was queued again at this very moment.
+            self.secrets.forget(run_id)
+
     def _has_ended(self, run_id: str) -> bool:
         from windlass.state.phases import is_ended
 
@@ -252,7 +270,7 @@ class Home:
             engine_names=tuple(engine_names()),
             folder_url=self.folder_url,
         )
-        return Loop(site, on_ended=self.secrets.forget, on_bug=_report_bug)
+        return Loop(site, on_ended=self._forget_secrets, on_bug=_report_bug)
 
 
 def _report_bug(run_id: str, bug: Exception) -> None:

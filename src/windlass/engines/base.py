@@ -130,3 +130,11 @@ class Explains(Protocol):
 
     def inventory(self) -> Mapping[str, str]:
         """8. Named facts in plain words, in the order to show them."""
+
+
+@runtime_checkable
+class Forgets(Protocol):
+    """An engine that keeps something of a run after its end, until the run is removed."""
+
+    def forget(self, run: str, claims: Sequence[str]) -> None:
+        """9. Remove what is left of an ended run. Idempotent."""

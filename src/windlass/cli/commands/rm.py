@@ -5,7 +5,6 @@ Must not touch a run that has not ended, nor checkpoints kept outside the run's 
 
 from __future__ import annotations
 
-import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -34,10 +33,7 @@ def command(run_names: tuple[str, ...], is_forced: bool, is_all: bool, is_json: 
         sys.stderr.write("Nothing was removed.\n")
         return 1
     for run in runs:
-        # The folder goes first: when this is cut short, the run is still known and rm works again.
-        shutil.rmtree(home.run_path(run.id), ignore_errors=True)
-        home.secrets.forget(run.id)
-        home.store().delete_run(run.id)
+        home.remove(run)
         if not is_json:
             sys.stdout.write(f"{run.id} removed\n")
     if is_json:

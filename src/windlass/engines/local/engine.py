@@ -6,6 +6,7 @@ Must not remember anything that is not in its folder: a new controller adopts wh
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +32,8 @@ from windlass.errors import EngineTransient
 from windlass.ports.clock import Clock
 from windlass.ports.process import Processes
 
+WORK = "work"
+"""Folder of the unpacked sources: one a run and node, kept until the run is removed."""
 NOTICE_S = 30.0
 START_TIMEOUT_S = 60.0
 SPAWN_TIMEOUT_S = 20.0
@@ -140,6 +143,12 @@ class LocalEngine:
         """See Engine."""
         return [Owned(handle=Handle(claim), claim=claim) for claim in self._entries]
 
+    def forget(self, run: str, claims: Sequence[str]) -> None:
+        """See Forgets: the unpacked source and the tombstones."""
+        shutil.rmtree(self._root / WORK / run, ignore_errors=True)
+        for claim in claims:
+            self._desk.forget(claim)
+
     def inventory(self) -> Mapping[str, str]:
         """See Explains."""
         gpus = [f"{gpu.index}: {gpu.name}" for gpu in self._machine.gpus]
@@ -222,7 +231,7 @@ class LocalEngine:
             "attempt": request.attempt,
             "claim": request.claim,
             "node": node,
-            "work": str(self._root / "work" / request.run / f"node-{node}"),
+            "work": str(self._root / WORK / request.run / f"node-{node}"),
             "address": "127.0.0.1",
             "env": environment,
             "secrets": str(secrets) if secrets else None,
