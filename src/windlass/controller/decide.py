@@ -26,6 +26,7 @@ from windlass.controller.effects import Cancel, Decision, GiveUp, Submit
 from windlass.controller.ending import Ending, can_have_live_ranks, ending_of, is_gone
 from windlass.controller.view import ClaimView, View
 from windlass.engines.base import Seen
+from windlass.state.model import Claim
 from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase, Wanted
 
 FINAL_PHASES = {
@@ -34,6 +35,8 @@ FINAL_PHASES = {
 }
 RESTARTED = frozenset({Outcome.LOST, Outcome.PREEMPTED})
 LIVE_ATTEMPTS = frozenset({AttemptPhase.STARTING, AttemptPhase.RUNNING})
+LOST_GANG_TRIES = 2
+"""So often ranks that have lost a node are asked to leave, within seconds; then they are killed."""
 
 
 def decide(view: View, now: float) -> Decision:
@@ -191,17 +194,26 @@ def _cancel(seen: ClaimView, draft: Draft) -> None:
         claim = draft.claim(claim.id)
     if not seen.handle:
         return  # Its engine is searched for it at every look.
-    is_urgent = draft.run.wanted is Wanted.KILL
+    is_impatient = draft.run.wanted is Wanted.KILL
     wait_s = claim.retry_at - draft.now
-    if wait_s > CANCEL_MAX_S or (is_urgent and wait_s > CANCEL_FIRST_S):
+    if wait_s > CANCEL_MAX_S or (is_impatient and wait_s > CANCEL_FIRST_S):
         wait_s = 0.0  # The clock was set back, or the user has lost patience.
     if wait_s <= 0:
         tries = claim.tries + 1
-        delay_s = CANCEL_FIRST_S if is_urgent else cancel_delay_s(tries)
+        delay_s = CANCEL_FIRST_S if is_impatient else cancel_delay_s(tries)
         retry_at = draft.now + delay_s
+        is_urgent = is_impatient or (_is_of_lost_gang(claim, draft) and tries > LOST_GANG_TRIES)
         draft.effect(Cancel(claim=claim.id, handle=seen.handle, now=is_urgent))
         draft.set_claim(claim.id, handle=seen.handle, tries=tries, retry_at=retry_at)
     draft.wake(draft.claim(claim.id).retry_at)
+
+
+def _is_of_lost_gang(claim: Claim, draft: Draft) -> bool:
+    """Its ranks wait for a node that is gone, most of them deaf to signals: nothing comes of it."""
+    attempt = draft.attempt
+    if attempt is None or attempt.number != claim.attempt:
+        return False
+    return attempt.outcome is Outcome.LOST
 
 
 def _finish(draft: Draft) -> None:

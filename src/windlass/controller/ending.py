@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from windlass.agent.node import EXIT_PREEMPTED, LEASE_S
-from windlass.controller.view import ClaimView, NodeView, View
+from windlass.controller.view import ClaimView, GangEnd, NodeView, View
 from windlass.engines.base import Seen
 from windlass.state.phases import Outcome
 
@@ -31,7 +31,9 @@ class Ending:
 
 
 def ending_of(view: View, claim: ClaimView) -> Ending | None:
-    """How the claim's gang ended; None while it goes on (or has not begun)."""
+    """How the claim's gang ended; None while it goes on, has not begun, or cannot be told yet."""
+    if _may_be_a_loss(view, claim):
+        return None
     for rule in (_by_first_failure, _by_success, _by_early_exit, _by_engine, _by_silence):
         ending = rule(view, claim)
         if ending is not None:
@@ -62,13 +64,43 @@ def _is_node_silent(node: NodeView) -> bool:
     return node.beat_age_s is not None and node.beat_age_s > LEASE_S + LEASE_MARGIN_S
 
 
+def _may_be_a_loss(view: View, claim: ClaimView) -> bool:
+    """Whether a failed rank may turn out to be the first sign of a node that was lost.
+
+    Ranks fail when the one they talk to is gone, and they are seen sooner than the loss is. So a
+    failure is the user's only when every node has lived to say how it left, which takes them
+    seconds: they leave together.
+    """
+    if claim.end is None or _is_preempted(claim, claim.end):
+        return False
+    return any(
+        node.exit is None and not _is_lost(view, claim, index)
+        for index, node in enumerate(claim.nodes)
+    )
+
+
+def _is_lost(view: View, claim: ClaimView, index: int) -> bool:
+    node = claim.nodes[index]
+    if node.exit is not None:
+        return False
+    is_missed = index in claim.observation.missing and claim.missing_for_s >= view.limits.stale_s
+    return is_gone(view, claim) or is_missed or _is_node_silent(node)
+
+
+def _is_preempted(claim: ClaimView, end: GangEnd) -> bool:
+    return claim.has_notice or end.outcome == "preempted" or end.status == EXIT_PREEMPTED
+
+
 def _by_first_failure(view: View, claim: ClaimView) -> Ending | None:
     end = claim.end
     if end is None:
         return None
-    if claim.has_notice or end.outcome == "preempted" or end.status == EXIT_PREEMPTED:
-        outcome, code = Outcome.PREEMPTED, "preempted"
-    else:
+    outcome, code = Outcome.PREEMPTED, "preempted"
+    if not _is_preempted(claim, end):
+        lost = next((k for k in range(len(claim.nodes)) if _is_lost(view, claim, k)), None)
+        if lost is not None:
+            because = _because(claim.observation.reason)
+            return _lost(claim, f"node {lost} was lost{because}", node=lost)
         outcome, code = Outcome.USER_ERROR, _code_of(end.status, end.reason)
     return Ending(
         outcome=outcome,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from views import BEATING, NOW, SILENT, ViewOf, ended, left
 from windlass.controller.decide import decide
 from windlass.controller.effects import Cancel, GiveUp, Submit
@@ -102,11 +103,19 @@ USER_ERRORS = {
 
 @pytest.mark.parametrize(("end", "code"), USER_ERRORS.values(), ids=USER_ERRORS)
 def test_a_user_error_is_not_restarted(end, code):
-    decision = decided(ViewOf().running().seen(end=end).gone())
+    nodes = left("user-error", status=end.status), left("gang-ended")
+    decision = decided(ViewOf().running().seen(end=end).nodes(*nodes).gone())
     assert decision.change.run.phase is RunPhase.FAILED
     assert decision.change.run.code == code
     assert decision.change.attempts[0].outcome is Outcome.USER_ERROR
     assert decision.change.attempts[0].exit_status == end.status
+
+
+FAILED_NODE = left("user-error", status=1)
+
+
+def test_a_failed_rank_is_no_user_error_before_every_node_has_left():
+    assert decided(ViewOf().running().seen(end=ended(1)).nodes(FAILED_NODE, BEATING)).change is None
 
 
 PREEMPTIONS = {
@@ -131,6 +140,21 @@ def test_a_preemption_is_restarted(view):
 LOSSES = {
     "a node is missing": ViewOf().running().missing(1),
     "everything is gone": ViewOf().running().gone(),
+    "a rank failed because another node is gone": ViewOf()
+    .running()
+    .seen(end=ended(1))
+    .nodes(FAILED_NODE, BEATING)
+    .missing(1),
+    "a rank was killed together with its node": ViewOf()
+    .running()
+    .seen(end=ended(-9, node=1))
+    .nodes(left("gang-ended"), BEATING)
+    .missing(1),
+    "a rank failed and nobody lived to say more": ViewOf().running().seen(end=ended(1)).gone(),
+    "a rank failed because another node fell silent": ViewOf()
+    .running()
+    .seen(end=ended(1))
+    .nodes(FAILED_NODE, BEATING.__class__(beat_age_s=66.0, state="running", exit=None)),
     "a node left without a word": ViewOf().running().nodes(left("lost"), BEATING),
     "a node fell silent": ViewOf()
     .running()
@@ -264,6 +288,21 @@ def test_cancelling_is_repeated_but_not_at_every_look():
     just_asked = ViewOf().ending().winner("r-1-0").nodes(BEATING, BEATING)
     assert kinds(decided(just_asked.claim(retry_at=NOW + 1))) == []
     assert kinds(decided(just_asked.claim(retry_at=NOW))) == [Cancel]
+
+
+CANCELS = {
+    "asked to leave at first": (Outcome.LOST, 0, False),
+    "asked a second time": (Outcome.LOST, 1, False),
+    "killed at the third": (Outcome.LOST, 2, True),
+    "never killed when it has its notice": (Outcome.PREEMPTED, 9, False),
+}
+
+
+@pytest.mark.parametrize(("outcome", "tries", "now"), CANCELS.values(), ids=CANCELS)
+def test_ranks_that_have_lost_a_node_are_not_waited_for(outcome, tries, now):
+    view = ViewOf().ending(outcome=outcome).winner("r-1-0").nodes(BEATING, BEATING)
+    decision = decided(view.claim(tries=tries))
+    assert decision.effects == (Cancel(claim="r-1-0", handle="h", now=now),)
 
 
 def test_a_claim_without_a_handle_is_not_cancelled_but_searched_for():
