@@ -104,13 +104,21 @@ def read_last_record(folder: Folder, newest: int) -> Record | None:
 
 
 def _progress_names(folder: Folder, attempt: int, claim: str) -> list[tuple[int, str]]:
-    """The chunks of the first rank that reports, with their numbers, in order."""
-    chunks: dict[tuple[int, int], list[tuple[int, str]]] = {}
-    for name in folder.list(layout.claim(attempt, claim)):
-        match = _PROGRESS.search(name)
-        if match is not None:
-            chunks.setdefault((int(match[1]), int(match[2])), []).append((int(match[3]), name))
-    return sorted(chunks[min(chunks)]) if chunks else []
+    """The chunks of the first rank that reports, with their numbers, in order.
+
+    Nearly always that is the first rank of all: the whole claim is only listed when it is not.
+    """
+    first = layout.rank(attempt, claim, 0, 0)
+    for place in (first, layout.claim(attempt, claim)):
+        chunks: dict[tuple[int, int], list[tuple[int, str]]] = {}
+        for name in folder.list(place):
+            match = _PROGRESS.search(name)
+            if match is not None:
+                who = (int(match[1]), int(match[2]))
+                chunks.setdefault(who, []).append((int(match[3]), name))
+        if chunks:
+            return sorted(chunks[min(chunks)])
+    return []
 
 
 def _leading_stem(folder: Folder, attempt: int) -> str | None:
