@@ -30,11 +30,15 @@ class Ending:
     rank: int | None = None
 
 
+Rule = Callable[[View, ClaimView], Ending | None]
+
+
 def ending_of(view: View, claim: ClaimView) -> Ending | None:
-    """How the claim's gang ended; None while it goes on, has not begun, or cannot be told yet."""
-    if _may_be_a_loss(view, claim):
-        return None
-    for rule in (_by_first_failure, _by_success, _by_early_exit, _by_engine, _by_silence):
+    """How the claim's gang ended; None while it goes on, has not begun, or is not clear yet."""
+    rules: tuple[Rule, ...] = (_by_success, _by_early_exit, _by_engine, _by_silence)
+    if claim.end is not None:
+        rules = (_by_preemption, _by_lost_peer, _by_engine, _by_silence, _by_first_failure)
+    for rule in rules:
         ending = rule(view, claim)
         if ending is not None:
             return ending
@@ -91,17 +95,31 @@ def _is_preempted(claim: ClaimView, end: GangEnd) -> bool:
     return claim.has_notice or end.outcome == "preempted" or end.status == EXIT_PREEMPTED
 
 
-def _by_first_failure(view: View, claim: ClaimView) -> Ending | None:
+def _by_preemption(view: View, claim: ClaimView) -> Ending | None:
     end = claim.end
-    if end is None:
+    assert end is not None
+    if claim.has_notice or end.outcome == "preempted" or end.status == EXIT_PREEMPTED:
+        return _failure(end, Outcome.PREEMPTED, "preempted")
+    return None
+
+
+def _by_lost_peer(view: View, claim: ClaimView) -> Ending | None:
+    """A node that was cut off ended its own ranks first; the others failed because of it."""
+    index = _first(claim, lambda node: node.exit is not None and node.exit.outcome == "lost")
+    return None if index is None else _lost(claim, f"node {index} was cut off", node=index)
+
+
+def _by_first_failure(view: View, claim: ClaimView) -> Ending | None:
+    """Only when every node has left in good order: ranks also fail because a node vanished, and
+    they fail before anybody can know that it did."""
+    end = claim.end
+    assert end is not None
+    if any(node.exit is None for node in claim.nodes):
         return None
-    outcome, code = Outcome.PREEMPTED, "preempted"
-    if not _is_preempted(claim, end):
-        lost = next((k for k in range(len(claim.nodes)) if _is_lost(view, claim, k)), None)
-        if lost is not None:
-            because = _because(claim.observation.reason)
-            return _lost(claim, f"node {lost} was lost{because}", node=lost)
-        outcome, code = Outcome.USER_ERROR, _code_of(end.status, end.reason)
+    return _failure(end, Outcome.USER_ERROR, _code_of(end.status, end.reason))
+
+
+def _failure(end: GangEnd, outcome: Outcome, code: str) -> Ending:
     return Ending(
         outcome=outcome,
         code=code,
@@ -156,7 +174,8 @@ def _by_early_exit(view: View, claim: ClaimView) -> Ending | None:
 
 
 def _by_engine(view: View, claim: ClaimView) -> Ending | None:
-    if is_gone(view, claim):
+    has_left = all(node.exit is not None for node in claim.nodes)
+    if is_gone(view, claim) and not has_left:
         return _lost(claim, f"the machines are gone{_because(claim.observation.reason)}")
     if claim.observation.seen is not Seen.RUNNING or claim.missing_for_s < view.limits.stale_s:
         return None

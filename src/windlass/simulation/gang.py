@@ -16,6 +16,7 @@ from windlass.simulation.timeline import Timeline
 Agent = Callable[[SeenDisk, Order, "Machine"], Node]
 STEP_S = 1.0
 SAVE_EVERY = 20
+PEER_ERROR_S = 0.5
 
 
 @dataclass(slots=True)
@@ -130,6 +131,8 @@ class Gang:
         self.has_begun = False
         self._at = 0.0
         self._step = 0.0
+        self._broken_at: float | None = None
+        self._is_broken = False
 
     @property
     def has_live_ranks(self) -> bool:
@@ -155,11 +158,21 @@ class Gang:
                 self.training.saved = max(self.training.saved, saved)
             if self._step >= self.training.steps:
                 self.training.finished += 1
+        self._notice_lost_peer(at, len(ranks))
         self._at = at
+
+    def _notice_lost_peer(self, at: float, ranks: int) -> None:
+        """Ranks whose peer has vanished fail by themselves, soon after, with an error of theirs."""
+        if ranks == self.nodes:
+            self._broken_at = at
+        elif self._broken_at is not None and at - self._broken_at >= PEER_ERROR_S:
+            self._is_broken = True
 
     def ended(self, node: int) -> Ended | None:
         """How the ranks of a node ended, as its agent would see it."""
         fails_at = self.training.fails_at
         if fails_at is not None and self._step >= fails_at:
             return Ended(1, rank=0, reason="rank 0 exited with status 1")
-        return Ended(0) if self._step >= self.training.steps else None
+        if self._step >= self.training.steps:
+            return Ended(0)
+        return Ended(1, rank=0, reason="connection reset by peer") if self._is_broken else None

@@ -118,6 +118,29 @@ def test_a_failed_rank_is_no_user_error_before_every_node_has_left():
     assert decided(ViewOf().running().seen(end=ended(1)).nodes(FAILED_NODE, BEATING)).change is None
 
 
+def test_a_failure_is_no_verdict_before_every_node_has_left():
+    """Ranks fail when a peer vanishes, and they fail before anybody can know that it did."""
+    view = ViewOf().running().seen(end=ended(1)).nodes(left("user-error"), BEATING)
+    assert decided(view).change is None
+
+
+LOST_PEERS = {
+    "missing": ViewOf().running().nodes(left("user-error"), BEATING).missing(1),
+    "gone": ViewOf().running().nodes(left("user-error"), BEATING).gone(),
+    "cut off": ViewOf().running().nodes(left("user-error"), left("lost")),
+    "silent": ViewOf()
+    .running()
+    .nodes(left("user-error"), BEATING.__class__(beat_age_s=66.0, state="running", exit=None)),
+}
+
+
+@pytest.mark.parametrize("view", LOST_PEERS.values(), ids=LOST_PEERS)
+def test_a_rank_that_failed_because_another_node_was_lost_is_no_user_error(view):
+    decision = decided(view.seen(end=ended(1, reason="connection reset by peer")))
+    assert decision.change.attempts[0].outcome is Outcome.LOST
+    assert decision.change.run.phase is RunPhase.QUEUED
+
+
 PREEMPTIONS = {
     "exit 75": ViewOf().running().seen(end=ended(75)),
     "the agent says so": ViewOf().running().seen(end=ended(-15, outcome="preempted")),
