@@ -68,33 +68,6 @@ def _is_node_silent(node: NodeView) -> bool:
     return node.beat_age_s is not None and node.beat_age_s > LEASE_S + LEASE_MARGIN_S
 
 
-def _may_be_a_loss(view: View, claim: ClaimView) -> bool:
-    """Whether a failed rank may turn out to be the first sign of a node that was lost.
-
-    Ranks fail when the one they talk to is gone, and they are seen sooner than the loss is. So a
-    failure is the user's only when every node has lived to say how it left, which takes them
-    seconds: they leave together.
-    """
-    if claim.end is None or _is_preempted(claim, claim.end):
-        return False
-    return any(
-        node.exit is None and not _is_lost(view, claim, index)
-        for index, node in enumerate(claim.nodes)
-    )
-
-
-def _is_lost(view: View, claim: ClaimView, index: int) -> bool:
-    node = claim.nodes[index]
-    if node.exit is not None:
-        return False
-    is_missed = index in claim.observation.missing and claim.missing_for_s >= view.limits.stale_s
-    return is_gone(view, claim) or is_missed or _is_node_silent(node)
-
-
-def _is_preempted(claim: ClaimView, end: GangEnd) -> bool:
-    return claim.has_notice or end.outcome == "preempted" or end.status == EXIT_PREEMPTED
-
-
 def _by_preemption(view: View, claim: ClaimView) -> Ending | None:
     end = claim.end
     assert end is not None

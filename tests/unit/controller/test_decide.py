@@ -114,10 +114,6 @@ def test_a_user_error_is_not_restarted(end, code):
 FAILED_NODE = left("user-error", status=1)
 
 
-def test_a_failed_rank_is_no_user_error_before_every_node_has_left():
-    assert decided(ViewOf().running().seen(end=ended(1)).nodes(FAILED_NODE, BEATING)).change is None
-
-
 def test_a_failure_is_no_verdict_before_every_node_has_left():
     """Ranks fail when a peer vanishes, and they fail before anybody can know that it did."""
     view = ViewOf().running().seen(end=ended(1)).nodes(left("user-error"), BEATING)
