@@ -119,19 +119,25 @@ def _is_still(process: Process) -> bool:
 
 
 def _marked(claim: str) -> List[Process]:
+    marked = _pids_marked(f"{MARK}={claim}")
+    if not marked:
+        return []  # The usual case: nothing else need be read of every process.
     living = snapshot()
-    wanted = f"{MARK}={claim}".encode()
-    if has_proc():
-        roots = [process for process in living.values() if wanted in _environment(process.pid)]
-    else:
-        from windlass.agent import ps
-
-        roots = [living[pid] for pid in ps.marked(f"{MARK}={claim}") if pid in living]
-    found = {process.pid: process for process in roots}
-    for root in roots:
-        found.update((process.pid, process) for process in descendants(root.pid, living=living))
+    found = {pid: living[pid] for pid in marked if pid in living}
+    for root in list(found):
+        found.update((process.pid, process) for process in descendants(root, living=living))
     found.pop(os.getpid(), None)
     return [found[pid] for pid in sorted(found)]
+
+
+def _pids_marked(mark: str) -> List[int]:
+    if not has_proc():
+        from windlass.agent import ps
+
+        return ps.marked(mark)
+    wanted = mark.encode()
+    pids = [int(name) for name in os.listdir(_PROC) if name.isdigit()]
+    return [pid for pid in pids if wanted in _environment(pid)]
 
 
 def _environment(pid: int) -> List[bytes]:

@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from windlass.agent.processes import find_marked, kill_marked
@@ -26,7 +27,7 @@ from windlass.engines.local import request as requests
 from windlass.engines.local.admission import admit
 from windlass.engines.local.desk import Desk
 from windlass.engines.local.machine import Machine
-from windlass.engines.local.queue import Capacity, Placement, Started, place
+from windlass.engines.local.queue import Capacity, Placement, Room, Started
 from windlass.engines.local.request import LocalRequest
 from windlass.errors import EngineTransient
 from windlass.ports.clock import Clock
@@ -75,9 +76,19 @@ class LocalEngine:
         self._machine = Machine(processes)
         self._desk = Desk(root)
         self._reasons: dict[str, str] = {}
-        self._entries: dict[str, _Entry] = {}
-        for claim in self._desk.claims():
-            self._entries[claim] = self._adopt(claim)
+        self._room: Room | None = None
+        """What every waiting claim was offered; None when a claim has left since."""
+
+    @cached_property
+    def _entries(self) -> dict[str, _Entry]:
+        """Live claims. Adopted by whoever first looks at them: a command that only asks whether
+        the machine is large enough must neither read them all nor start anything."""
+        return {claim: self._adopt(claim) for claim in self._desk.claims()}
+
+    @cached_property
+    def _program(self) -> str:
+        """The agent's program, found once: finding it reads all of its sources."""
+        return str(self._agent())
 
     def limits(self) -> Limits:
         """See Engine. A lock tells at once whether a process lives."""
@@ -104,16 +115,20 @@ class LocalEngine:
                 f"the engine's folder cannot be written: {error}",
                 remedy="Free some space on the disk of WINDLASS_HOME; the run goes on by itself.",
             ) from error
-        self._entries[request.claim] = _Entry(request=request)
-        self._start_what_fits()
+        entry = self._entries[request.claim] = _Entry(request=request)
+        if self._room is None or request.gpus_per_node:
+            self._start_what_fits()
+        else:
+            self._start_if_it_fits(entry, self._room)
         return handle
 
     def observe(self, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
         """See Engine. The queue moves when it is looked at: there is no other daemon."""
         self._processes.reap()
         seen = {handle: self._look(handle) for handle in handles}
-        if any(entry.placement is None for entry in self._entries.values()):
+        if self._room is None:
             self._start_what_fits()
+            seen.update({handle: self._look(handle) for handle in handles if _waits(seen[handle])})
         return seen
 
     def cancel(self, handle: Handle, *, now: bool = False) -> None:
@@ -177,27 +192,38 @@ class LocalEngine:
         return entry
 
     def _start_what_fits(self) -> None:
-        entries = self._entries.values()
-        started = [
-            Started(request=entry.request, placement=entry.placement)
-            for entry in entries
-            if entry.placement is not None
-        ]
-        waiting = [entry.request for entry in entries if entry.placement is None]
+        """Go through the queue once. It cannot move again until a claim comes or goes."""
+        entries = list(self._entries.values())
         has_gpu_claims = any(entry.request.gpus_per_node for entry in entries)
         capacity = Capacity(
             cpus=self._machine.cpus,
             memory_bytes=self._machine.memory_bytes,
             gpus=self._machine.gpus if has_gpu_claims else (),
         )
-        placements, self._reasons = place(capacity, started, waiting)
-        for placement in placements:
-            entry = self._entries[placement.claim]
-            # Written before the first process is started: a new controller finishes the job.
-            self._desk.write(placement.claim, "placed.json", {"gpus": placement.gpus})
-            entry.placement = placement
-            entry.spawned_at = self._clock.monotonic()
-            self._spawn(entry)
+        started = [
+            Started(request=entry.request, placement=entry.placement)
+            for entry in entries
+            if entry.placement is not None
+        ]
+        room = Room(capacity, started)
+        for entry in entries:
+            if entry.placement is None:
+                self._start_if_it_fits(entry, room)
+        self._room = room
+
+    def _start_if_it_fits(self, entry: _Entry, room: Room) -> None:
+        claim = entry.request.claim
+        answer = room.offer(entry.request)
+        if isinstance(answer, str):
+            self._reasons[claim] = answer
+            return
+        self._room = None  # Unless all of this succeeds, the queue is gone through again.
+        # Written before the first process is started: a new controller finishes the job.
+        self._desk.write(claim, "placed.json", {"gpus": answer.gpus})
+        entry.placement = answer
+        entry.spawned_at = self._clock.monotonic()
+        self._spawn(entry)
+        self._room = room
 
     def _spawn(self, entry: _Entry) -> None:
         """Start the agents of nodes that never started; a node's lock makes this idempotent."""
@@ -211,7 +237,7 @@ class LocalEngine:
                     sys.executable,
                     "-I",  # Neither the caller's folder nor site packages may change the agent,
                     "-S",  # and it starts in half the time.
-                    str(self._agent()),
+                    self._program,
                     str(self._desk.path(claim, f"node-{node}.json")),
                 ],
                 env={"WINDLASS_CLAIM": claim, "WINDLASS_NODE": str(node)},
@@ -265,6 +291,7 @@ class LocalEngine:
     def _forget(self, claim: str) -> None:
         self._desk.end(claim)
         del self._entries[claim]
+        self._room = None
         self._reasons.pop(claim, None)
 
     # ---- ending ----------------------------------------------------------------------------
@@ -288,6 +315,10 @@ class LocalEngine:
             keeper = self._desk.keeper(entry.request.claim, node)
             if keeper is not None and self._desk.is_alive(entry.request.claim, node):
                 _signal(keeper, signal.SIGKILL)
+
+
+def _waits(observation: Observation) -> bool:
+    return observation.seen is Seen.PENDING
 
 
 def _signal(pid: int, number: signal.Signals) -> None:

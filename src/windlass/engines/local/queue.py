@@ -5,7 +5,7 @@ Must not start anything (engine.py does). Pure: claims in their order in, placem
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from windlass.engines.local.machine import Gpu
@@ -37,28 +37,14 @@ class Capacity:
     gpus: tuple[Gpu, ...]
 
 
-def place(
-    capacity: Capacity, started: Sequence[Started], waiting: Iterable[LocalRequest]
-) -> tuple[list[Placement], dict[str, str]]:
-    """Claims that may start now, and for each of the others the reason why it waits.
+class Room:
+    """What is left of the machine, as claims are offered to it in the order they came.
 
     First come, first served: what an earlier claim waits for is not given to a later one, but a
     later one may use what the earlier has no use for. A gang larger than the machine has it alone.
+    When a claim leaves, a new Room is needed; one more claim only needs to be offered.
     """
-    room = _Room(capacity, started)
-    placements: list[Placement] = []
-    reasons: dict[str, str] = {}
-    for position, request in enumerate(waiting):
-        placement = room.take(request)
-        if placement is None:
-            reasons[request.claim] = room.why_not(request, position)
-            room.reserve(request)
-        else:
-            placements.append(placement)
-    return placements, reasons
 
-
-class _Room:
     def __init__(self, capacity: Capacity, started: Sequence[Started]) -> None:
         self._capacity = capacity
         self._holders = [held.request.claim for held in started]
@@ -68,11 +54,21 @@ class _Room:
         used_bytes = sum(held.request.memory_in_all for held in started)
         self._memory_bytes = capacity.memory_bytes - used_bytes
         self._is_idle = not started
-        self._is_reserved = False
+        self._waiting = 0
 
-    def take(self, request: LocalRequest) -> Placement | None:
+    def offer(self, request: LocalRequest) -> Placement | str:
+        """Where the claim may start now, or the reason why it waits."""
+        placement = self._take(request)
+        if placement is not None:
+            return placement
+        self._waiting += 1
+        reason = self._why_not(request)
+        self._reserve(request)
+        return reason
+
+    def _take(self, request: LocalRequest) -> Placement | None:
         """Give the claim what it needs, when it is there."""
-        is_alone = self._is_idle and not self._is_reserved
+        is_alone = self._is_idle and not self._waiting
         if not is_alone and request.cpus_in_all > self._cpus:
             return None
         if request.memory_in_all > self._memory_bytes:
@@ -92,20 +88,19 @@ class _Room:
         )
         return Placement(claim=request.claim, gpus=nodes)
 
-    def reserve(self, request: LocalRequest) -> None:
+    def _reserve(self, request: LocalRequest) -> None:
         """Keep what a waiting claim needs from those behind it."""
         if self._pick(request) is None:
             self._gpus = [gpu for gpu in self._gpus if gpu.model not in request.gpu_models]
         self._subtract(request)
-        self._is_reserved = True
 
     def _subtract(self, request: LocalRequest) -> None:
         self._cpus -= request.cpus_in_all
         self._memory_bytes -= request.memory_in_all
 
-    def why_not(self, request: LocalRequest, position: int) -> str:
+    def _why_not(self, request: LocalRequest) -> str:
         """The reason in plain words."""
-        place = f"number {position + 1} in the queue"
+        place = f"number {self._waiting} in the queue"
         if self._pick(request) is None:
             needed = request.nodes * request.gpus_per_node
             free = sum(gpu.model in request.gpu_models for gpu in self._gpus)
