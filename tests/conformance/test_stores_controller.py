@@ -89,6 +89,33 @@ def test_14_live_runs_come_oldest_first_with_newest_attempt_and_open_claims(stor
     ]
 
 
+def test_14_some_live_runs_are_the_same_as_among_all_of_them(store):
+    lease = take(store)
+    run = add(store, "run-000", created_at=900.0)
+    for number in range(1, 120):
+        add(store, f"run-{number:03d}", created_at=float(number % 7))
+    add(store, "done", phase=RunPhase.SUCCEEDED)
+    run = replace(run, attempt=2, phase=RunPhase.STARTING)
+    attempts = (make_attempt(run.id, 1, phase=AttemptPhase.ENDED), make_attempt(run.id, 2))
+    leaked = make_claim(run.id, 1, 1, phase=ClaimPhase.CANCELLING)
+    gone = make_claim(run.id, 1, 0, phase=ClaimPhase.GONE)
+    claims = (gone, make_claim(run.id, 2, 0), leaked)
+    store.write(lease, Change(run=run, attempts=attempts, claims=claims))
+    everyone = store.live()
+    ids = [state.run.id for state in everyone]
+    for chosen in (set(), {"done", "nobody"}, {*ids[5:9], "run-000", "done"}, {*ids[20:], "done"}):
+        assert store.live(only=chosen) == [s for s in everyone if s.run.id in chosen]
+
+
+def test_17_versions_of_live_runs_come_oldest_first(store):
+    lease = take(store)
+    add(store, "new", created_at=3.0)
+    old = add(store, "old", created_at=1.0)
+    add(store, "done", created_at=2.0, phase=RunPhase.SUCCEEDED)
+    store.write(lease, Change(run=old))
+    assert list(store.live_versions().items()) == [("old", 1), ("new", 0)]
+
+
 def test_15_a_write_replaces_by_key_appends_events_and_counts_the_version(store, connect):
     run = replace(add(store), phase=RunPhase.STARTING, attempt=1)
     lease = take(store)

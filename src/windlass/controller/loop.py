@@ -6,7 +6,7 @@ Must not wait, own threads or read the real clock: workers.py and the simulation
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from windlass.controller.observe import Observer
 from windlass.controller.site import Site
@@ -69,6 +69,7 @@ class Loop:
             if run_id in self._watches:
                 self._watches[run_id].look_at = at
         if at >= self._sweep_at:
+            self._observer.forget_all_but(self._states.values())
             self._sweep()
             self._sweep_at = at + SWEEP_EVERY_S
         due = [self._states[run] for run, watch in self._watches.items() if watch.look_at <= at]
@@ -78,19 +79,22 @@ class Loop:
     # ---- which runs there are --------------------------------------------------------------
 
     def _reload(self) -> None:
-        """Load live runs again when somebody else has written to the store."""
-        version = self._site.store.data_version()
+        """Load what has changed when somebody else has written to the store."""
+        store = self._site.store
+        version = store.data_version()
         if version == self._data_version:
             return
         at = self._site.world.clock.monotonic()
-        states = {state.run.id: state for state in self._site.store.live()}
-        for run_id, state in states.items():
-            known = self._states.get(run_id)
-            if known is None or known.run.version != state.run.version:
-                self._watches[run_id] = _Watch(changed_at=at, look_at=at)
-        self._states = states
-        self._watches = {run: self._watches[run] for run in states}
-        self._observer.forget_all_but(states.values())
+        versions = store.live_versions()
+        known = {run: state for run, state in self._states.items() if run in versions}
+        changed = {
+            run for run in versions if run not in known or known[run].run.version != versions[run]
+        }
+        for state in store.live(only=changed) if changed else ():
+            known[state.run.id] = state
+            self._watches[state.run.id] = _Watch(changed_at=at, look_at=at)
+        self._states = known
+        self._watches = {run: self._watches[run] for run in known}
         self._data_version = version
 
     def _forget(self, run_id: str) -> None:
@@ -113,7 +117,7 @@ class Loop:
             due = again
 
     def _step(self, lease: Lease, view: View) -> RunState | None:
-        """Step one run; returns it when it changed, so that it is looked at again at once."""
+        """Step one run; returns it when it moved, so that it is looked at again at once."""
         run_id = view.state.run.id
         try:
             state, decision = self._stepper.step(lease, view)
@@ -130,15 +134,15 @@ class Loop:
         if is_ended(state.run.phase):
             self._forget(run_id)
             return None
-        has_changed = decision.change is not None or state != view.state
-        self._schedule(view, has_changed=has_changed, wake_at=decision.wake_at)
-        return state if has_changed else None
+        has_moved = _has_moved(view.state, state)
+        self._schedule(view, has_moved=has_moved, wake_at=decision.wake_at)
+        return state if has_moved else None
 
-    def _schedule(self, view: View, *, has_changed: bool, wake_at: float | None) -> None:
-        """Look often at what has just changed, and less and less often at what has not."""
+    def _schedule(self, view: View, *, has_moved: bool, wake_at: float | None) -> None:
+        """Look often at what has just moved, and less and less often at what has not."""
         at = self._site.world.clock.monotonic()
         watch = self._watches[view.state.run.id]
-        if has_changed:
+        if has_moved:
             watch.changed_at = at
         is_pending = bool(view.claims) and all(
             claim.observation.seen is Seen.PENDING for claim in view.claims
@@ -174,3 +178,12 @@ class Loop:
                         engine.cancel(owned.handle)
             except EngineError:
                 continue  # It is asked again at the next sweep.
+
+
+def _has_moved(before: RunState, after: RunState) -> bool:
+    """Whether more is different than the words for why it waits: a place in a queue changes all
+    the time, and nothing follows from it."""
+    run = replace(
+        after.run, code=before.run.code, reason=before.run.reason, version=before.run.version
+    )
+    return (run, after.attempt, after.claims) != (before.run, before.attempt, before.claims)

@@ -6,7 +6,7 @@ inside it nobody else writes, so what it has checked still holds when it writes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from windlass.errors import RunChanged, RunNotReady, RunUnknown
@@ -43,6 +43,13 @@ LIVE_CLAIMS = f"""
     UNION ALL
     SELECT {CLAIMS.columns_of("c")} FROM runs r CROSS JOIN claims c
     WHERE r.{LIVE} AND c.run = r.id AND c.attempt <> r.attempt AND c.phase <> 'gone'"""
+
+LIVE_VERSIONS = f"SELECT id, version FROM runs WHERE {LIVE} ORDER BY created_at, id"
+NEWEST_ATTEMPT = f"{ATTEMPTS.select} WHERE run = ? AND number = ?"
+OPEN_CLAIMS = f"""
+    {CLAIMS.select} WHERE run = ? AND (attempt = ? OR phase <> 'gone') ORDER BY attempt, "index\""""
+FEW = 50
+"""Up to this many runs are read one by one; more of them faster all at once."""
 
 LAST_SIGN = "\U0010ffff"
 
@@ -170,8 +177,29 @@ class SqlStore:
             if (current.holder, current.epoch) == (lease.holder, lease.epoch):
                 self._set_lease(Lease(holder="", epoch=lease.epoch, expires_at=0.0))
 
-    def live(self) -> Sequence[RunState]:
+    def live(self, *, only: Collection[str] | None = None) -> Sequence[RunState]:
         """See Store, promise 14."""
+        if only is not None and len(only) <= FEW:
+            with self._database.reading():
+                chosen = [self._live_run(run_id) for run_id in only]
+            found = [state for state in chosen if state is not None]
+            return sorted(found, key=lambda state: (state.run.created_at, state.run.id))
+        states = self._all_live()
+        return states if only is None else [state for state in states if state.run.id in only]
+
+    def _live_run(self, run_id: str) -> RunState | None:
+        run = self.get_run(run_id)
+        if run is None or is_ended(run.phase):
+            return None
+        attempts = self._database.query(NEWEST_ATTEMPT, (run.id, run.attempt))
+        claims = self._database.query(OPEN_CLAIMS, (run.id, run.attempt))
+        return RunState(
+            run=run,
+            attempt=ATTEMPTS.value(attempts[0]) if attempts else None,
+            claims=tuple(CLAIMS.value(row) for row in claims),
+        )
+
+    def _all_live(self) -> list[RunState]:
         with self._database.reading():
             runs = [RUNS.value(row) for row in self._database.query(LIVE_RUNS)]
             attempts = [ATTEMPTS.value(row) for row in self._database.query(LIVE_ATTEMPTS)]
@@ -196,6 +224,10 @@ class SqlStore:
     def data_version(self) -> int:
         """See Store, promise 16."""
         return self._database.data_version()
+
+    def live_versions(self) -> Mapping[str, int]:
+        """See Store, promise 17."""
+        return dict(self._database.query(LIVE_VERSIONS))
 
     # ---- rows ------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ Must not decide anything: it keeps what it is given and refuses what is stale.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from windlass.state.model import Attempt, Change, Claim, Event, Lease, Run, RunState
@@ -72,8 +72,9 @@ class Store(Protocol):
     def release_lease(self, lease: Lease) -> None:
         """13. Let go at once; nothing happens when it is no longer ours."""
 
-    def live(self) -> Sequence[RunState]:
-        """14. Every run that has not ended, oldest first. Its cost grows with live runs only."""
+    def live(self, *, only: Collection[str] | None = None) -> Sequence[RunState]:
+        """14. Every run that has not ended, or those of them with these ids; oldest first. Its
+        cost grows with live runs only."""
 
     def write(self, lease: Lease, change: Change) -> Run:
         """15. The fenced write. One transaction that checks, before it writes anything, that the
@@ -83,3 +84,7 @@ class Store(Protocol):
 
     def data_version(self) -> int:
         """16. A number that changes whenever another connection has written: cheap to poll."""
+
+    def live_versions(self) -> Mapping[str, int]:
+        """17. The version of every run that has not ended, by id, oldest first: for whoever knows
+        most of them already and will load the others."""
