@@ -8,24 +8,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from windlass.spec.model import Accelerators
+from windlass.spec.model import ANY_GPU, Accelerators
 from windlass.spec.refused import Refused, quoted
 from windlass.spec.suggest import nearest
 
-# How many GPUs one node can have.
-GPUS: dict[str, tuple[int, ...]] = {
-    "T4": (1, 2, 4),
-    "P4": (1, 2, 4),
-    "P100": (1, 2, 4),
-    "V100": (1, 2, 4, 8),
-    "L4": (1, 2, 4, 8),
-    "A100": (1, 2, 4, 8, 16),
-    "A100-80": (1, 2, 4, 8),
-    "H100": (1, 2, 4, 8),
-    "H100-MEGA": (8,),
-    "H200": (8,),
-    "B200": (8,),
-    "RTX-PRO-6000": (1, 2, 4, 8),
+# How many GPUs one node can have at most. Fewer are always possible on a machine of one's own, so
+# what can be rented in which number is left to the catalog.
+GPUS: dict[str, int] = {
+    ANY_GPU: 16,
+    "T4": 4,
+    "P4": 4,
+    "P100": 4,
+    "V100": 8,
+    "L4": 8,
+    "A100": 16,
+    "A100-80": 8,
+    "H100": 8,
+    "H100-MEGA": 8,
+    "H200": 8,
+    "B200": 8,
+    "RTX-PRO-6000": 8,
 }
 
 # The numbers in the names of TPU slices: chips for v5e and v6e, cores (two per chip) for others.
@@ -124,11 +126,12 @@ def _one(name: str) -> Accelerators:
 
 
 def _counted(name: str, count: int) -> Accelerators:
-    is_tpu = name in TPUS
-    sizes = TPUS[name] if is_tpu else GPUS[name]
+    if name in GPUS:
+        return _gpus(name, count)
+    sizes = TPUS[name]
+    asked = Accelerators(name=name, count=count, is_tpu=True)
     if count in sizes:
-        return Accelerators(name=name, count=count, is_tpu=is_tpu)
-    asked = Accelerators(name=name, count=count, is_tpu=is_tpu)
+        return asked
     if len(sizes) <= _LISTED_MAX:
         remedy = f"There are {_listed(name, sizes)}."
     else:
@@ -137,13 +140,23 @@ def _counted(name: str, count: int) -> Accelerators:
             f"There are {len(sizes)} sizes from {sizes[0]} to {sizes[-1]}; "
             f"the nearest are {_listed(name, near)}."
         )
-    kind = "slice of that size" if is_tpu else "node with that many GPUs"
-    raise Refused("impossible-count", f"`{asked}`: there is no {kind}", remedy=remedy)
+    raise Refused("impossible-count", f"`{asked}`: there is no slice of that size", remedy=remedy)
+
+
+def _gpus(name: str, count: int) -> Accelerators:
+    asked = Accelerators(name=name, count=count, is_tpu=False)
+    most = GPUS[name]
+    if 1 <= count <= most:
+        return asked
+    raise Refused(
+        "impossible-count",
+        f"`{asked}`: a node has between 1 and {most} of them",
+        remedy=f"Write {name}:{most} or less, and ask for more with `nodes`.",
+    )
 
 
 def _listed(name: str, sizes: Sequence[int]) -> str:
-    separator = "-" if name in TPUS else ":"
-    return ", ".join(f"{name}{separator}{size}" for size in sizes)
+    return ", ".join(f"{name}-{size}" for size in sizes)
 
 
 def _unknown(text: str) -> Refused:

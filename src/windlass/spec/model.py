@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+ANY_GPU = "GPU"
+"""The name for a GPU of whatever model there is."""
+
 
 class Launch(StrEnum):
     """Who starts the ranks, and so what environment they are given."""
@@ -25,7 +28,7 @@ class Accelerators:
     """`H100:8` (eight GPUs in each node) or `v5e-16` (a TPU slice of sixteen chips)."""
 
     name: str
-    """Canonical: `H100`, `A100-80`, `v5e`."""
+    """Canonical: `H100`, `A100-80`, `v5e`; `GPU` for any."""
     count: int
     """GPUs per node, or the number in the slice's name."""
     is_tpu: bool

@@ -27,6 +27,9 @@ WRITTEN = {
     "RTX PRO 6000": "RTX-PRO-6000:1",
     "rtx-pro-6000:8": "RTX-PRO-6000:8",
     "b200:8": "B200:8",
+    "H200": "H200:1",
+    "gpu": "GPU:1",
+    "GPU:2": "GPU:2",
     "v5e-16": "v5e-16",
     "V5E-1": "v5e-1",
     "tpu-v5e-16": "v5e-16",
@@ -39,7 +42,8 @@ WRITTEN = {
 }
 REFUSED = {
     "H100:9": ("impossible-count", "H100:8"),
-    "H200": ("impossible-count", "H200:8"),
+    "H100:0": ("impossible-count", "H100:8"),
+    "gpu:17": ("impossible-count", "GPU:16"),
     "v5e-17": ("impossible-count", "v5e-16"),
     "v5e": ("impossible-count", "v5e-1"),
     "v5p-129": ("impossible-count", "v5p-128"),
@@ -51,7 +55,7 @@ REFUSED = {
     "H1000:8": ("unknown-accelerator", "H100:8"),
     "v5litpod-16": ("unknown-accelerator", "v5e-16"),
     "A10G": ("unknown-accelerator", "A100"),
-    "cerebras": ("unknown-accelerator", "Known are T4"),
+    "cerebras": ("unknown-accelerator", "Known are GPU, T4"),
     "": ("unknown-accelerator", "Known are"),
     "H100:": ("unknown-accelerator", "H100"),
 }
@@ -74,7 +78,7 @@ def test_an_impossible_accelerator_says_what_there_is(text, expected):
 @pytest.mark.parametrize("name", [*GPUS, *TPUS])
 def test_every_count_that_exists_reads_back_as_printed(name):
     is_tpu = name in TPUS
-    for count in (TPUS if is_tpu else GPUS)[name]:
+    for count in TPUS[name] if is_tpu else range(1, GPUS[name] + 1):
         found = accelerators(f"{name}-{count}" if is_tpu else f"{name}:{count}")
         assert (found.name, found.count, found.is_tpu) == (name, count, is_tpu)
         assert accelerators(str(found)) == found

@@ -86,7 +86,7 @@ WRONG = [
         "nine GPUs in a node",
         "resources: {accelerators: H100:9}\n",
         ("impossible-count", 3, 27),
-        says="H100:1, H100:2, H100:4, H100:8",
+        says="H100:8 or less",
     ),
     after_good(
         "slice of seventeen chips",

@@ -43,11 +43,9 @@ def admit(machine: Machine, request: LocalRequest, options: Mapping[str, Any]) -
 
 def _check_gpus(machine: Machine, request: LocalRequest) -> None:
     needed = request.nodes * request.gpus_per_node
-    if needed == 0:
+    if needed == 0 or request.pick(machine.gpus) is not None:
         return
     have = Counter(gpu.model for gpu in machine.gpus)
-    if any(have[model] >= needed for model in request.gpu_models):
-        return
     wanted = " or ".join(f"{needed} x {model}" for model in request.gpu_models)
     there = ", ".join(f"{count} x {model}" for model, count in sorted(have.items()))
     nodes = f" ({request.nodes} nodes of {request.gpus_per_node})" if request.nodes > 1 else ""

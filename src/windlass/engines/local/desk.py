@@ -22,6 +22,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from windlass.agent.processes import start_ticks
+
 CANCELLED = b'{"cancelled": true}\n'
 
 
@@ -37,17 +39,24 @@ class Desk:
     def claims(self) -> list[str]:
         """Every claim that has not ended, in the order they were asked for.
 
-        A folder without a request was left by a kill in the middle of a submit or of an end.
+        What a kill in the middle of a submit or of an end has left is cleared away: folders that
+        are being deleted, that have no request yet, or that have a tombstone already.
         """
         found = []
-        for entry in os.scandir(self._live):
-            try:
-                asked_at = Path(entry.path, "request.json").stat().st_mtime_ns
-            except FileNotFoundError:
-                shutil.rmtree(entry.path, ignore_errors=True)
+        for path in self._live.iterdir():
+            if not path.is_dir():
+                continue  # Not ours: a file manager's, say.
+            if self.has_ended(path.name):
+                self.end(path.name)
                 continue
-            if not entry.name.startswith("."):
-                found.append((asked_at, entry.name))
+            try:
+                asked_at = (path / "request.json").stat().st_mtime_ns
+            except FileNotFoundError:
+                asked_at = None
+            if asked_at is None or path.name.startswith("."):
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                found.append((asked_at, path.name))
         return [name for _, name in sorted(found)]
 
     def has_ended(self, claim: str) -> bool:
@@ -64,13 +73,12 @@ class Desk:
         staged.replace(path)
 
     def read(self, claim: str, name: str) -> dict[str, Any] | None:
-        """One of a claim's files; None when it is not there."""
+        """One of a claim's files; None when it is not there, or was torn by a loss of power."""
         try:
-            found = json.loads((self._live / claim / name).read_text(encoding="utf-8"))
-        except FileNotFoundError:
+            found = json.loads((self._live / claim / name).read_bytes())
+        except (FileNotFoundError, ValueError):
             return None
-        assert isinstance(found, dict)
-        return found
+        return found if isinstance(found, dict) else None
 
     def path(self, claim: str, name: str) -> Path:
         """Where one of a claim's files is."""
@@ -113,12 +121,15 @@ class Desk:
         return False
 
     def keeper(self, claim: str, node: int) -> int | None:
-        """The process id that the node wrote into its lock."""
-        try:
-            pid = json.loads(self._lock(claim, node).read_text()).get("pid")
-        except (FileNotFoundError, ValueError):
+        """The process id that the node wrote into its lock; None when that process has ended.
+
+        Its agent holds the lock too and may outlive it, so the number alone could be another's.
+        """
+        said = self.read(claim, f"node-{node}.lock") or {}
+        pid = said.get("pid")
+        if not isinstance(pid, int) or start_ticks(pid) != said.get("started"):
             return None
-        return pid if isinstance(pid, int) else None
+        return pid
 
     def forbid_start(self, claim: str, node: int) -> None:
         """Take the lock of a node that has not started yet, so that it never will."""

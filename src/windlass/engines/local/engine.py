@@ -5,6 +5,7 @@ Must not remember anything that is not in its folder: a new controller adopts wh
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -48,6 +49,8 @@ class _Entry:
 
     request: LocalRequest
     placement: Placement | None = None
+    is_spawned: bool = False
+    """Whether all of its agents were started, or had no need of it."""
     spawned_at: float = 0.0
     cancelled_at: float | None = None
 
@@ -83,7 +86,8 @@ class LocalEngine:
     def _entries(self) -> dict[str, _Entry]:
         """Live claims. Adopted by whoever first looks at them: a command that only asks whether
         the machine is large enough must neither read them all nor start anything."""
-        return {claim: self._adopt(claim) for claim in self._desk.claims()}
+        adopted = {claim: self._adopt(claim) for claim in self._desk.claims()}
+        return {claim: entry for claim, entry in adopted.items() if entry is not None}
 
     @cached_property
     def _program(self) -> str:
@@ -111,10 +115,7 @@ class LocalEngine:
         try:
             self._desk.write(request.claim, "request.json", request.to_json())
         except OSError as error:
-            raise EngineTransient(
-                f"the engine's folder cannot be written: {error}",
-                remedy="Free some space on the disk of WINDLASS_HOME; the run goes on by itself.",
-            ) from error
+            raise _transient(error) from error
         entry = self._entries[request.claim] = _Entry(request=request)
         if self._room is None or request.gpus_per_node:
             self._start_what_fits()
@@ -125,10 +126,11 @@ class LocalEngine:
     def observe(self, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
         """See Engine. The queue moves when it is looked at: there is no other daemon."""
         self._processes.reap()
-        seen = {handle: self._look(handle) for handle in handles}
+        seen = {handle: self._try_look(handle) for handle in handles}
         if self._room is None:
             self._start_what_fits()
-            seen.update({handle: self._look(handle) for handle in handles if _waits(seen[handle])})
+            waiting = [handle for handle in handles if seen[handle].seen is Seen.PENDING]
+            seen.update({handle: self._try_look(handle) for handle in waiting})
         return seen
 
     def cancel(self, handle: Handle, *, now: bool = False) -> None:
@@ -139,20 +141,10 @@ class LocalEngine:
         if entry.placement is None:
             self._forget(handle)
             return
-        at = self._clock.now()
-        is_first = entry.cancelled_at is None
-        if entry.cancelled_at is None:
-            entry.cancelled_at = at
-            self._desk.write(handle, "cancelled.json", {"at": at})
-        is_overdue = not 0 <= at - entry.cancelled_at < KILL_AFTER_S
-        nodes = range(entry.request.nodes)
-        for node in nodes:
-            self._cancel_node(handle, node, is_first=is_first, now=now or is_overdue)
-        if is_overdue:
-            self._kill_keepers(entry)
-        if all(self._is_missing(entry, node) for node in nodes):
-            # Nobody is left who could do it: both keeper and agent of a node were killed at once.
-            kill_marked(handle)
+        try:
+            self._cancel_placed(entry, now=now)
+        except OSError as error:
+            raise _transient(error) from error
 
     def owned(self) -> Sequence[Owned]:
         """See Engine."""
@@ -175,11 +167,16 @@ class LocalEngine:
 
     # ---- starting --------------------------------------------------------------------------
 
-    def _adopt(self, claim: str) -> _Entry:
-        """Take over what an earlier controller left, and start what it had not time to start."""
-        found = self._desk.read(claim, "request.json")
-        assert found is not None
-        entry = _Entry(request=requests.from_json(found), spawned_at=self._clock.monotonic())
+    def _adopt(self, claim: str) -> _Entry | None:
+        """Take over what an earlier controller left; what it had not time to start is started
+        with the queue. Of a claim whose request cannot be read nothing may be left."""
+        try:
+            request = requests.from_json(self._desk.read(claim, "request.json") or {})
+        except (KeyError, TypeError):
+            kill_marked(claim)
+            self._desk.end(claim)
+            return None
+        entry = _Entry(request=request, spawned_at=self._clock.monotonic())
         placed = self._desk.read(claim, "placed.json")
         cancelled = self._desk.read(claim, "cancelled.json")
         if cancelled is not None:
@@ -187,12 +184,11 @@ class LocalEngine:
         if placed is not None:
             gpus = tuple(tuple(node) for node in placed["gpus"])
             entry.placement = Placement(claim=claim, gpus=gpus)
-            if cancelled is None:
-                self._spawn(entry)
         return entry
 
     def _start_what_fits(self) -> None:
-        """Go through the queue once. It cannot move again until a claim comes or goes."""
+        """Go through the queue once. It cannot move again until a claim comes or goes, or when
+        something could not be started: then it is gone through again at the next look."""
         entries = list(self._entries.values())
         has_gpu_claims = any(entry.request.gpus_per_node for entry in entries)
         capacity = Capacity(
@@ -205,11 +201,12 @@ class LocalEngine:
             for entry in entries
             if entry.placement is not None
         ]
-        room = Room(capacity, started)
+        self._room = room = Room(capacity, started)
         for entry in entries:
             if entry.placement is None:
                 self._start_if_it_fits(entry, room)
-        self._room = room
+            elif not entry.is_spawned and entry.cancelled_at is None:
+                self._spawn(entry)
 
     def _start_if_it_fits(self, entry: _Entry, room: Room) -> None:
         claim = entry.request.claim
@@ -217,32 +214,42 @@ class LocalEngine:
         if isinstance(answer, str):
             self._reasons[claim] = answer
             return
-        self._room = None  # Unless all of this succeeds, the queue is gone through again.
-        # Written before the first process is started: a new controller finishes the job.
-        self._desk.write(claim, "placed.json", {"gpus": answer.gpus})
+        try:
+            # Written before the first process is started: a new controller finishes the job.
+            self._desk.write(claim, "placed.json", {"gpus": answer.gpus})
+        except OSError as error:
+            self._reasons[claim] = f"it cannot be started yet: {error}"
+            self._room = None
+            return
         entry.placement = answer
-        entry.spawned_at = self._clock.monotonic()
         self._spawn(entry)
-        self._room = room
 
     def _spawn(self, entry: _Entry) -> None:
         """Start the agents of nodes that never started; a node's lock makes this idempotent."""
+        try:
+            for node in range(entry.request.nodes):
+                if not self._desk.has_started(entry.request.claim, node):
+                    self._spawn_node(entry, node)
+        except OSError:
+            self._room = None  # No space, memory or process is left: the next look tries again.
+            return
+        entry.is_spawned = True
+        entry.spawned_at = self._clock.monotonic()
+
+    def _spawn_node(self, entry: _Entry, node: int) -> None:
         claim = entry.request.claim
-        for node in range(entry.request.nodes):
-            if self._desk.has_started(claim, node):
-                continue
-            self._desk.write(claim, f"node-{node}.json", self._node_file(entry, node))
-            self._processes.spawn(
-                [
-                    sys.executable,
-                    "-I",  # Neither the caller's folder nor site packages may change the agent,
-                    "-S",  # and it starts in half the time.
-                    self._program,
-                    str(self._desk.path(claim, f"node-{node}.json")),
-                ],
-                env={"WINDLASS_CLAIM": claim, "WINDLASS_NODE": str(node)},
-                output=self._desk.path(claim, f"node-{node}.log"),
-            )
+        self._desk.write(claim, f"node-{node}.json", self._node_file(entry, node))
+        self._processes.spawn(
+            [
+                sys.executable,
+                "-I",  # Neither the caller's folder nor site packages may change the agent,
+                "-S",  # and it starts in half the time.
+                self._program,
+                str(self._desk.path(claim, f"node-{node}.json")),
+            ],
+            env={"WINDLASS_CLAIM": claim, "WINDLASS_NODE": str(node)},
+            output=self._desk.path(claim, f"node-{node}.log"),
+        )
 
     def _node_file(self, entry: _Entry, node: int) -> dict[str, object]:
         request, placement = entry.request, entry.placement
@@ -252,6 +259,8 @@ class LocalEngine:
         # Empty for a CPU run: it must not disturb a run that was given the GPU.
         visible = ",".join(str(index) for index in placement.gpus[node])
         environment["CUDA_VISIBLE_DEVICES"] = visible
+        # The numbers are nvidia-smi's; CUDA would count the fastest first.
+        environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
         return {
             "folder": request.folder,
             "attempt": request.attempt,
@@ -266,6 +275,12 @@ class LocalEngine:
         }
 
     # ---- looking ---------------------------------------------------------------------------
+
+    def _try_look(self, handle: Handle) -> Observation:
+        try:
+            return self._look(handle)
+        except OSError as error:
+            return Observation(seen=Seen.UNKNOWN, reason=f"it could not be looked at: {error}")
 
     def _look(self, handle: Handle) -> Observation:
         entry = self._entries.get(handle)
@@ -286,6 +301,8 @@ class LocalEngine:
         claim = entry.request.claim
         if self._desk.has_started(claim, node):
             return not self._desk.is_alive(claim, node)
+        if not entry.is_spawned and entry.cancelled_at is None:
+            return False
         return self._clock.monotonic() - entry.spawned_at > SPAWN_TIMEOUT_S
 
     def _forget(self, claim: str) -> None:
@@ -295,6 +312,25 @@ class LocalEngine:
         self._reasons.pop(claim, None)
 
     # ---- ending ----------------------------------------------------------------------------
+
+    def _cancel_placed(self, entry: _Entry, *, now: bool) -> None:
+        claim, at = entry.request.claim, self._clock.now()
+        is_first = entry.cancelled_at is None
+        if entry.cancelled_at is None:
+            # Its agents are told on a full disk too; a new controller then tells them twice.
+            with contextlib.suppress(OSError):
+                self._desk.write(claim, "cancelled.json", {"at": at})
+            entry.cancelled_at = at
+        is_overdue = not 0 <= at - entry.cancelled_at < KILL_AFTER_S
+        nodes = range(entry.request.nodes)
+        for node in nodes:
+            self._cancel_node(claim, node, is_first=is_first, now=now or is_overdue)
+        if is_overdue:
+            self._kill_keepers(entry)
+        # With nobody left who could do it (both keeper and agent were killed at once), its marked
+        # processes are ended here. Nobody may ever look at it again: what has ended is let go.
+        if all(self._is_missing(entry, node) for node in nodes) and not kill_marked(claim):
+            self._forget(claim)
 
     def _cancel_node(self, claim: str, node: int, *, is_first: bool, now: bool) -> None:
         if not self._desk.has_started(claim, node):
@@ -310,20 +346,25 @@ class LocalEngine:
             _signal(keeper, signal.SIGTERM)
 
     def _kill_keepers(self, entry: _Entry) -> None:
-        """An agent that does not obey any more."""
+        """An agent that does not obey any more; without its keeper, it and all that is marked."""
+        claim = entry.request.claim
         for node in range(entry.request.nodes):
-            keeper = self._desk.keeper(entry.request.claim, node)
-            if keeper is not None and self._desk.is_alive(entry.request.claim, node):
-                _signal(keeper, signal.SIGKILL)
+            if self._desk.has_started(claim, node) and self._desk.is_alive(claim, node):
+                keeper = self._desk.keeper(claim, node)
+                if keeper is None:
+                    kill_marked(claim)
+                else:
+                    _signal(keeper, signal.SIGKILL)
 
 
-def _waits(observation: Observation) -> bool:
-    return observation.seen is Seen.PENDING
+def _transient(error: OSError) -> EngineTransient:
+    return EngineTransient(
+        f"the engine's folder cannot be written: {error}",
+        remedy="Free some space on the disk of WINDLASS_HOME; the run goes on by itself.",
+    )
 
 
 def _signal(pid: int, number: signal.Signals) -> None:
-    """Signal a process that holds its lock, so that the id cannot be anybody else's."""
-    try:
+    """Signal a keeper that was seen alive a moment ago."""
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        return

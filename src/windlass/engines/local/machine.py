@@ -46,6 +46,7 @@ class Machine:
 
     def __init__(self, processes: Processes) -> None:
         self._processes = processes
+        self._gpus: tuple[Gpu, ...] = ()
 
     @cached_property
     def cpus(self) -> int:
@@ -57,13 +58,17 @@ class Machine:
         """Physical memory."""
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
-    @cached_property
+    @property
     def gpus(self) -> tuple[Gpu, ...]:
-        """GPUs that the NVIDIA driver shows; none when there is no driver."""
-        answer = self._processes.ask(_QUERY)
-        if answer is None or answer.status != 0:
-            return ()
-        return parse_gpus(answer.stdout)
+        """GPUs that the NVIDIA driver shows; none when there is no driver.
+
+        Once seen they stay. None is no answer for ever: a driver may have been too slow.
+        """
+        if not self._gpus:
+            answer = self._processes.ask(_QUERY)
+            if answer is not None and answer.status == 0:
+                self._gpus = parse_gpus(answer.stdout)
+        return self._gpus
 
 
 def parse_gpus(listing: str) -> tuple[Gpu, ...]:
@@ -83,7 +88,8 @@ def parse_gpus(listing: str) -> tuple[Gpu, ...]:
 def _model(name: str, memory_mib: int) -> str:
     for model, pattern in _MODELS:
         if re.search(pattern, name, re.IGNORECASE):
-            return "A100-80" if model == "A100" and memory_mib > _80_GB_MIB else model
+            is_large = memory_mib > _80_GB_MIB or "80GB" in name
+            return "A100-80" if model == "A100" and is_large else model
     return name
 
 

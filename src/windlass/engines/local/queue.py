@@ -91,7 +91,7 @@ class Room:
     def _reserve(self, request: LocalRequest) -> None:
         """Keep what a waiting claim needs from those behind it."""
         if self._pick(request) is None:
-            self._gpus = [gpu for gpu in self._gpus if gpu.model not in request.gpu_models]
+            self._gpus = [gpu for gpu in self._gpus if not request.takes(gpu)]
         self._subtract(request)
 
     def _subtract(self, request: LocalRequest) -> None:
@@ -103,7 +103,7 @@ class Room:
         place = f"number {self._waiting} in the queue"
         if self._pick(request) is None:
             needed = request.nodes * request.gpus_per_node
-            free = sum(gpu.model in request.gpu_models for gpu in self._gpus)
+            free = sum(request.takes(gpu) for gpu in self._gpus)
             what = f"{needed} GPUs are needed and {free} are free"
         elif request.memory_in_all > self._memory_bytes:
             what = "not enough memory is free"
@@ -114,12 +114,4 @@ class Room:
         return f"{what}, {place}" + (f", behind {holders}{more}" if holders else "")
 
     def _pick(self, request: LocalRequest) -> list[Gpu] | None:
-        """GPUs of one model for every node; the first model of the spec that has enough."""
-        needed = request.nodes * request.gpus_per_node
-        if needed == 0:
-            return []
-        for model in request.gpu_models:
-            fitting = [gpu for gpu in self._gpus if gpu.model == model]
-            if len(fitting) >= needed:
-                return fitting[:needed]
-        return None
+        return request.pick(self._gpus)

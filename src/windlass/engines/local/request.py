@@ -5,11 +5,13 @@ Must not look at the machine. Pure, and the same after a trip through JSON.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from windlass.engines.base import ClaimRequest
+from windlass.engines.local.machine import Gpu
+from windlass.spec.model import ANY_GPU
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,23 @@ class LocalRequest:
     def memory_in_all(self) -> int:
         """Memory that all nodes together count for."""
         return self.nodes * self.memory_bytes_per_node
+
+    def takes(self, gpu: Gpu) -> bool:
+        """Whether the GPU is of a model that the spec names."""
+        return gpu.model in self.gpu_models or ANY_GPU in self.gpu_models
+
+    def pick(self, free: Sequence[Gpu]) -> list[Gpu] | None:
+        """GPUs of one model for every node: of the first model named that has enough."""
+        needed = self.nodes * self.gpus_per_node
+        if needed == 0:
+            return []
+        for wanted in self.gpu_models:
+            models = sorted({gpu.model for gpu in free}) if wanted == ANY_GPU else [wanted]
+            for model in models:
+                fitting = [gpu for gpu in free if gpu.model == model]
+                if len(fitting) >= needed:
+                    return fitting[:needed]
+        return None
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for the engine's own folder."""
