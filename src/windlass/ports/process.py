@@ -61,7 +61,12 @@ class Processes:
         """Run a short program; None when it is not installed or does not answer."""
         try:
             done = subprocess.run(
-                list(argv), capture_output=True, text=True, timeout=timeout_s, check=False
+                list(argv),
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=timeout_s,
+                check=False,
             )
         except (OSError, subprocess.TimeoutExpired):
             return None
