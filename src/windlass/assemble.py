@@ -5,9 +5,7 @@ Must not hold logic. Everything heavy is imported when it is first asked for.
 
 from __future__ import annotations
 
-import getpass
 import os
-import socket
 import sys
 from collections.abc import Mapping
 from functools import cached_property
@@ -145,7 +143,7 @@ class Home:
             spec=spec,
             spec_file=spec_path,
             engine=name,
-            owner=self.config.owner or getpass.getuser(),
+            owner=self.config.owner or _user(),
             is_emulated=emulate,
             environment={key: self.caller[key] for key in INHERITED if key in self.caller},
         )
@@ -242,7 +240,7 @@ class Home:
             self.store(),
             loop=self._loop,
             presence=self.presence,
-            holder=f"{socket.gethostname()}:{self.path}",
+            holder=f"{os.uname().nodename}:{self.path}",
             is_on_demand=is_on_demand,
         )
         return worker.run()
@@ -271,6 +269,12 @@ class Home:
             folder_url=self.folder_url,
         )
         return Loop(site, on_ended=self._forget_secrets, on_bug=_report_bug)
+
+
+def _user() -> str:
+    import getpass
+
+    return getpass.getuser()
 
 
 def _report_bug(run_id: str, bug: Exception) -> None:

@@ -27,7 +27,8 @@ EXIT_STATUSES = {RunPhase.SUCCEEDED: 0, RunPhase.FAILED: 1, RunPhase.STOPPED: 7}
 DETACHED = 130
 FIRST_PAUSE_S = 0.01
 LAST_PAUSE_S = 0.15
-SLOWER = 1.2
+SLOWER = 1.05
+"""So that a pause stays a small part of what was waited: the eye sees no delay."""
 CONTROLLER_CHECK_S = 1.0
 CONTROLLER_CHECK_MAX_S = 16.0
 LIVE_AFTER_S = 0.4
