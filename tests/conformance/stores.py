@@ -12,9 +12,9 @@ from windlass.state.model import Lease, Run
 from windlass.state.store import Store
 
 
-def take(store: Store, holder: str = "c1", **options: Any) -> Lease:
-    """Take a lease that is free."""
-    lease = store.take_lease(holder, now=0.0, ttl_s=10.0, **options)
+def take(store: Store, holder: str = "c1", *, now: float = 0.0, ttl_s: float = 10.0) -> Lease:
+    """Take a lease that is free, or has run out by then."""
+    lease = store.take_lease(holder, now=now, ttl_s=ttl_s)
     assert lease is not None
     return lease
 

@@ -64,7 +64,7 @@ def test_controllers_that_steal_the_lease_from_each_other_lose_no_write(store, c
     def fight(mine: Store, holder: str) -> int:
         written = 0
         for _ in range(ROUNDS):
-            lease = take(mine, holder, is_holder_dead=True)
+            lease = take(mine, holder, ttl_s=0.0)
             with contextlib.suppress(LeaseLost, RunChanged):
                 run = mine.get_run("r")
                 event = make_event(details={"by": holder})
@@ -77,7 +77,7 @@ def test_controllers_that_steal_the_lease_from_each_other_lose_no_write(store, c
     counts = together((fight, connect(), "c1"), (fight, connect(), "c2"))
     run = store.get_run("r")
     assert run.version == run.restarts == sum(counts) == len(store.list_events("r")) - 1
-    assert take(store, "c3", is_holder_dead=True).epoch == 2 * ROUNDS + 1
+    assert take(store, "c3").epoch == 2 * ROUNDS + 1
 
 
 def test_wishes_and_writes_that_race_are_both_kept(store, connect):
@@ -161,7 +161,7 @@ def test_a_writer_killed_in_the_middle_leaves_nothing_half_written(store, store_
         store_process.end(writer)
     assert everything(store) == before
     assert everything(connect()) == before, "nor is it there after a crash"
-    ours = take(store, is_holder_dead=True)
+    ours = take(store, now=1e9)
     hanging = Lease(holder="hanging", epoch=ours.epoch - 1, expires_at=10.0)
     with pytest.raises(LeaseLost):
         store.write(hanging, Change(run=run))

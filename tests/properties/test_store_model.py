@@ -81,7 +81,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.store = open_store("sqlite://:memory:")
         self.model = Model()
         self.leases = [Lease(holder="nobody", epoch=0, expires_at=0.0)]
-        self.take("c1", 1.0, False)
+        self.take("c1", 1.0)
 
     def teardown(self) -> None:
         self.store.close()
@@ -135,14 +135,14 @@ class StoreMachine(RuleBasedStateMachine):
         if error is None:
             self.model.forget(run_id)
 
-    @rule(holder=st.sampled_from(["c1", "c2"]), now=TIMES, is_dead=st.booleans())
-    def take_lease(self, holder, now, is_dead):
-        self.take(holder, now, is_dead)
+    @rule(holder=st.sampled_from(["c1", "c2"]), now=TIMES)
+    def take_lease(self, holder, now):
+        self.take(holder, now)
 
-    def take(self, holder: str, now: float, is_dead: bool) -> None:
+    def take(self, holder: str, now: float) -> None:
         model = self.model
-        is_free = model.holder in ("", holder) or model.expires_at <= now or is_dead
-        lease = self.store.take_lease(holder, now=now, ttl_s=1.0, is_holder_dead=is_dead)
+        is_free = model.holder in ("", holder) or model.expires_at <= now
+        lease = self.store.take_lease(holder, now=now, ttl_s=1.0)
         assert (lease is not None) == is_free
         if lease is not None:
             model.holder, model.epoch, model.expires_at = holder, model.epoch + 1, now + 1.0

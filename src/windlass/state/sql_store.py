@@ -151,14 +151,12 @@ class SqlStore:
 
     # ---- the controller's side -------------------------------------------------------------
 
-    def take_lease(
-        self, holder: str, *, now: float, ttl_s: float, is_holder_dead: bool = False
-    ) -> Lease | None:
+    def take_lease(self, holder: str, *, now: float, ttl_s: float) -> Lease | None:
         """See Store, promise 11."""
         with self._database.writing():
             current = self._lease()
             is_free = current.holder in ("", holder) or current.expires_at <= now
-            if not is_free and not is_holder_dead:
+            if not is_free:
                 return None
             return self._set_lease(
                 Lease(holder=holder, epoch=current.epoch + 1, expires_at=now + ttl_s)

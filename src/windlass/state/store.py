@@ -59,12 +59,10 @@ class Store(Protocol):
 
     # ---- the controller's side -------------------------------------------------------------
 
-    def take_lease(
-        self, holder: str, *, now: float, ttl_s: float, is_holder_dead: bool = False
-    ) -> Lease | None:
-        """11. Take the lease when it is free, expired, or `is_holder_dead` says that whoever holds
-        it cannot be alive, or `holder` has it already (an earlier life of the same holder then
-        loses it); None when somebody else has it. The epoch grows by one."""
+    def take_lease(self, holder: str, *, now: float, ttl_s: float) -> Lease | None:
+        """11. Take the lease when it is free, expired, or `holder` has it already (an earlier life
+        of the same holder then loses it); None when somebody else has it. The epoch grows by one.
+        """
 
     def renew_lease(self, lease: Lease, *, now: float, ttl_s: float) -> Lease:
         """12. Same epoch, later expiry; LeaseLost when the epoch has moved on."""

@@ -104,7 +104,8 @@ class Room:
         if self._pick(request) is None:
             needed = request.nodes * request.gpus_per_node
             free = sum(request.takes(gpu) for gpu in self._gpus)
-            what = f"{needed} GPUs are needed and {free} are free"
+            noun = "GPU is" if needed == 1 else "GPUs are"
+            what = f"{needed} {noun} needed and {free} free"
         elif request.memory_in_all > self._memory_bytes:
             what = "not enough memory is free"
         else:
