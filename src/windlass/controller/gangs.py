@@ -111,11 +111,11 @@ def _read(folder: Folder, name: str, **fields: type | tuple[type, ...]) -> dict[
         return None
     try:
         found = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict):
         return None
-    is_whole = all(isinstance(found.get(key), kind) for key, kind in fields.items())
+    is_whole = all(key in found and isinstance(found[key], fields[key]) for key in fields)
     return found if is_whole else None
 
 

@@ -13,7 +13,7 @@ from windlass.controller.site import Site
 from windlass.controller.step import Stepper
 from windlass.controller.view import View
 from windlass.engines.base import Seen
-from windlass.errors import EngineError, LeaseLost, RunChanged, StoreBusy
+from windlass.errors import EngineError, LeaseLost, RunChanged, StoreBusy, StoreUnreachable
 from windlass.state.model import Lease, RunState
 from windlass.state.phases import ClaimPhase, RunPhase, is_ended
 
@@ -47,7 +47,7 @@ class Loop:
         on_bug: Callable[[str, Exception], None],
     ) -> None:
         self._site = site
-        self._observer = Observer(site)
+        self._observer = Observer(site, on_bug=self._set_aside)
         self._stepper = Stepper(site, self._observer)
         self._on_ended = on_ended
         self._on_bug = on_bug
@@ -101,17 +101,29 @@ class Loop:
         del self._states[run_id]
         del self._watches[run_id]
         self._observer.forget_run(run_id)
-        self._on_ended(run_id)
+        try:
+            self._on_ended(run_id)
+        except Exception as bug:  # noqa: BLE001 - it has ended all the same.
+            self._on_bug(run_id, bug)
+
+    def _set_aside(self, name: str, bug: Exception) -> None:
+        """Leave a run alone for a while: a bug in one of them must not stop the others."""
+        self._on_bug(name, bug)
+        if name in self._watches:
+            self._watches[name].look_at = self._site.world.clock.monotonic() + BUG_PAUSE_S
 
     # ---- steps -----------------------------------------------------------------------------
 
     def _step_all(self, lease: Lease, due: list[RunState]) -> None:
         for _ in range(STEPS_MAX):
             again = []
+            at = self._site.world.clock.monotonic()
+            for state in due:  # Unless it gives a view, which says when to look again.
+                self._watches[state.run.id].look_at = at + LOOK_LAST_S
             for view in self._observer.look(due):
-                state = self._step(lease, view)
-                if state is not None:
-                    again.append(state)
+                moved = self._step(lease, view)
+                if moved is not None:
+                    again.append(moved)
             if not again:
                 return
             due = again
@@ -124,11 +136,10 @@ class Loop:
         except RunChanged:
             self._data_version = None
             return None
-        except (LeaseLost, StoreBusy):
+        except (LeaseLost, StoreBusy, StoreUnreachable):
             raise
-        except Exception as bug:  # noqa: BLE001 - a bug in one run must not stop the others.
-            self._on_bug(run_id, bug)
-            self._watches[run_id].look_at = self._site.world.clock.monotonic() + BUG_PAUSE_S
+        except Exception as bug:  # noqa: BLE001 - see `_set_aside`.
+            self._set_aside(run_id, bug)
             return None
         self._states[run_id] = state
         if is_ended(state.run.phase):
@@ -171,13 +182,15 @@ class Loop:
             if claim.phase is not ClaimPhase.GONE
         }
         for name in self._site.engine_names:
-            engine = self._site.engine(name)
             try:
+                engine = self._site.engine(name)
                 for owned in engine.owned():
                     if owned.claim not in wanted:
                         engine.cancel(owned.handle)
             except EngineError:
                 continue  # It is asked again at the next sweep.
+            except Exception as bug:  # noqa: BLE001 - an engine that is broken is not needed by all.
+                self._on_bug(f"engine {name}", bug)
 
 
 def _has_moved(before: RunState, after: RunState) -> bool:

@@ -6,7 +6,7 @@ Must not decide or write. Engines are asked once per look for all runs together.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from windlass.agent.folder import Folder
 from windlass.controller.gangs import GangReader
@@ -28,8 +28,10 @@ UNSEEN_NODE = NodeView(beat_age_s=None, state="", exit=None)
 class Observer:
     """Makes a View of each run it is asked about."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, *, on_bug: Callable[[str, Exception], None]) -> None:
         self._site = site
+        self._on_bug = on_bug
+        self._engine_bugs: dict[str, str] = {}
         self._sightings = Sightings()
         self._gangs = GangReader(self._sightings)
         self._facts: dict[str, Facts] = {}
@@ -49,16 +51,21 @@ class Observer:
         return self._folders[run_id]
 
     def look(self, states: Sequence[RunState]) -> Iterable[View]:
-        """A view of each run. A run whose folder cannot be read gives none this time."""
+        """A view of each run. A run whose folder cannot be read gives none this time; nor does one
+        that cannot be understood, which is told to `on_bug` and must not hide the others."""
         claims = [claim for state in states for claim in _open(state.claims)]
         handles = self._find_handles(states)
         observations = self._observe(claims, handles)
         # Folders are read after engines: a node that an engine misses has written its exit before.
         for state in states:
             try:
-                yield self._view(state, handles, observations)
+                view = self._view(state, handles, observations)
             except OSError:
                 continue
+            except Exception as bug:  # noqa: BLE001 - see above.
+                self._on_bug(state.run.id, bug)
+                continue
+            yield view
 
     def forget_all_but(self, states: Iterable[RunState]) -> None:
         """Drop what is remembered of runs that have ended."""
@@ -99,6 +106,9 @@ class Observer:
             return {owned.claim: owned.handle for owned in self._site.engine(engine).owned()}
         except EngineError:
             return {_COULD_NOT_LOOK: ""}
+        except Exception as bug:  # noqa: BLE001 - runs on other engines go on.
+            self._note_engine_bug(engine, bug)
+            return {_COULD_NOT_LOOK: ""}
 
     def _observe(
         self, claims: Sequence[Claim], handles: Mapping[str, str]
@@ -124,6 +134,15 @@ class Observer:
             return self._site.engine(engine).observe(handles)
         except EngineError:
             return {}
+        except Exception as bug:  # noqa: BLE001 - runs on other engines go on.
+            self._note_engine_bug(engine, bug)
+            return {}
+
+    def _note_engine_bug(self, engine: str, bug: Exception) -> None:
+        """Told once, not at every look."""
+        if self._engine_bugs.get(engine) != repr(bug):
+            self._engine_bugs[engine] = repr(bug)
+            self._on_bug(f"engine {engine}", bug)
 
     # ---- folders ---------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ pipe wakes it. Any path works: a pipe has no length limit as a socket's name has
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 from collections.abc import Callable
@@ -36,12 +35,9 @@ class Presence:
         except FileNotFoundError:
             return False
         try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+            return not _try_lock(lock, fcntl.LOCK_SH)
         finally:
             os.close(lock)
-        return False
 
     def wake(self, text: str = "") -> bool:
         """Make the controller look at once; False when nobody listens."""
@@ -73,11 +69,12 @@ class Presence:
     def take(self) -> bool:
         """Become the controller; False when there is one. The lock dies with the process."""
         lock = os.open(self._home / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            return False
+        while not _try_lock(lock, fcntl.LOCK_EX):
+            # Somebody who only looked whether we are alive shares it for a moment; a controller
+            # shares it with nobody.
+            if not _try_lock(lock, fcntl.LOCK_SH):
+                os.close(lock)
+                return False
         os.ftruncate(lock, 0)
         os.write(lock, f"{os.getpid()}\n".encode())
         self._lock = lock
@@ -85,7 +82,8 @@ class Presence:
 
     def open_pipe(self) -> int:
         """The reading end. Opened for writing too, so that it never reports an end."""
-        with contextlib.suppress(FileExistsError):
+        if not self.pipe.is_fifo():
+            self.pipe.unlink(missing_ok=True)  # A home that was copied has a plain file there.
             os.mkfifo(self.pipe, 0o600)
         return os.open(self.pipe, os.O_RDWR | os.O_NONBLOCK)
 
@@ -101,3 +99,11 @@ class Presence:
             return None
         text = (self._home / LOCK).read_text().strip()
         return int(text) if text.isdigit() else None
+
+
+def _try_lock(lock: int, kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

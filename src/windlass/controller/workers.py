@@ -5,6 +5,7 @@ Must not decide anything about runs (loop.py ticks). The only file of the contro
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import signal
@@ -12,7 +13,7 @@ from collections.abc import Callable
 
 from windlass.controller.loop import LEASE_TTL_S, Loop
 from windlass.controller.presence import Presence
-from windlass.errors import LeaseLost, StoreBusy
+from windlass.errors import LeaseLost, StoreBusy, StoreUnreachable
 from windlass.ports.clock import Clock
 from windlass.state.model import Lease
 from windlass.state.store import Store
@@ -21,6 +22,8 @@ IDLE_S = 20.0
 """A controller that was started on demand stays this long after the last run, for the next."""
 RETRY_S = 0.5
 READ_BYTES = 65536
+TROUBLE = (StoreBusy, StoreUnreachable)
+"""Passes by itself, or when somebody frees the disk or brings the database back."""
 
 
 class Worker:
@@ -58,28 +61,36 @@ class Worker:
             self._serve(pipe)
             self._presence.release()
             # A run that was written after our last look, whose command still saw our lock.
-            if self._is_told_to_end or not self._store.live() or not self._presence.take():
+            if self._is_told_to_end or not self._has_live_runs() or not self._presence.take():
                 return True
 
+    def _has_live_runs(self) -> bool:
+        try:
+            return bool(self._store.live_versions())
+        except TROUBLE:
+            return True
+
     def _serve(self, pipe: int) -> None:
-        lease = self._take_lease()
+        lease = self._take_lease(pipe)
         if lease is None:
             return
-        loop = self._make_loop()
+        loop: Loop | None = None
         self._busy_at = self._clock.monotonic()
         woken: list[str] = []
         while not self._is_told_to_end:
             try:
                 lease = self._renew(lease)
+                loop = loop or self._make_loop()
                 wait_s = loop.tick(lease, woken=woken)
             except LeaseLost:
                 return
-            except StoreBusy:
+            except TROUBLE:
                 wait_s = RETRY_S
-            if self._is_over(loop):
+            if loop is not None and self._is_over(loop):
                 break
             woken = self._wait(pipe, wait_s)
-        self._store.release_lease(lease)
+        with contextlib.suppress(*TROUBLE):
+            self._store.release_lease(lease)
 
     def _is_over(self, loop: Loop) -> bool:
         at = self._clock.monotonic()
@@ -98,16 +109,17 @@ class Worker:
         # A claim is called <run>-<attempt>-<index>.
         return sorted({line.rsplit("-", 2)[0] for line in said.split("\n") if line})
 
-    def _take_lease(self) -> Lease | None:
+    def _take_lease(self, pipe: int) -> Lease | None:
         """Whoever held the lease for this home is dead, since we have its lock."""
         while not self._is_told_to_end:
-            now = self._clock.now()
-            lease = self._store.take_lease(self._holder, now=now, ttl_s=LEASE_TTL_S)
-            if lease is not None:
-                return lease
-            self._selector.select(timeout=RETRY_S)
-            if self._is_on_demand and not self._store.live():
-                return None
+            with contextlib.suppress(*TROUBLE):
+                now = self._clock.now()
+                lease = self._store.take_lease(self._holder, now=now, ttl_s=LEASE_TTL_S)
+                if lease is not None:
+                    return lease
+                if self._is_on_demand and not self._store.live_versions():
+                    return None
+            self._wait(pipe, RETRY_S)
         return None
 
     def _renew(self, lease: Lease) -> Lease:
