@@ -81,7 +81,7 @@ def train(plan: Plan, checkpoints: Checkpointer) -> list[float]:
         progress(step, loss=loss, tokens_per_s=plan.rows * plan.size.length / (now - began))
         began = now
         losses.append(loss)
-        if step % 10 == 0 or step == plan.steps:
+        if context().rank == 0 and (step % 20 == 0 or step == plan.steps):
             print(f"step {step} loss {loss:.3f}", flush=True)
         if is_leaving or step == plan.steps or checkpoints.due(step):
             checkpoints.save(step, {"model": state, "position": position})
@@ -97,7 +97,15 @@ def main() -> None:
     join()
     here = context()
     print(f"rank {here.rank} of {here.ranks}, attempt {here.attempt}", flush=True)
-    train(Plan(steps=steps), Checkpointer(here.checkpoint_to or "checkpoints"))
+    try:
+        train(Plan(steps=steps), Checkpointer(here.checkpoint_to or "checkpoints"))
+    except RuntimeError as error:
+        if here.ranks == 1:
+            raise
+        # A sum over the network fails when another process is gone. Leave at once: JAX would wait
+        # for the others in vain, and Windlass starts all of them again.
+        print(f"cannot go on: {error}", flush=True)
+        os._exit(1)
 
 
 if __name__ == "__main__":
