@@ -110,7 +110,7 @@ def end_everything(home: Home) -> None:
 
     deadline = time.monotonic() + END_S
     if home.store().live():
-        say("Stopping the run.")
+        say("The demo leaves nothing behind: stopping the run.")
     while home.store().live() and time.monotonic() < deadline:
         for state in home.store().live():
             stop_run(home, state.run, is_urgent=True)
