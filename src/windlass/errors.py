@@ -9,12 +9,14 @@ Must not import anything of ours: every other package may raise these.
         RunNotReady        the run is in a phase that does not allow this
         OptionRefused      a command line option or a configuration value makes no sense
         SourceRefused      the workdir cannot be shipped
+        CatalogRefused     a catalog cannot be taken as it is
       SetupError           exit 3, retry NEVER: the machine or the account is not ready
         ToolMissing        a program or package that is needed is not installed
         HomeUnusable       the home folder cannot be used
         StoreTooNew        the store was written by a newer Windlass
         StoreUnreachable   the store cannot be opened
         SecretMissing      a secret that the spec names is not set
+        CatalogUnusable    the catalog cannot be read
       CapacityError        exit 4, retry ELSEWHERE
         MachineTooSmall    this engine can never hold the run
       EngineError          exit 5
@@ -130,6 +132,12 @@ class SourceRefused(UserError):
     code = "source-refused"
 
 
+class CatalogRefused(UserError):
+    """A catalog cannot be taken as it is; the one in use stays."""
+
+    code = "catalog-refused"
+
+
 class SetupError(WindlassError):
     """The machine or the account is not ready. Cannot be built without a remedy."""
 
@@ -167,6 +175,12 @@ class SecretMissing(SetupError):
     """A secret that the spec names is not set where the engine looks for it."""
 
     code = "secret-missing"
+
+
+class CatalogUnusable(SetupError):
+    """The catalog that is installed cannot be read, or is damaged."""
+
+    code = "catalog-unusable"
 
 
 class CapacityError(WindlassError):

@@ -27,13 +27,15 @@ GPUS: dict[str, int] = {
     "H100-MEGA": 8,
     "H200": 8,
     "B200": 8,
+    "GB200": 4,
+    "GB300": 4,
     "RTX-PRO-6000": 8,
 }
 
 # The numbers in the names of TPU slices: chips for v5e and v6e, cores (two per chip) for others.
-# Above 8448, v5p exists only in sizes that fold into a torus.
+# Above 8448, v5p and tpu7x exist only in sizes that fold into a torus.
 # fmt: off
-_V5P_LARGE = (
+_LARGE = (
     8704, 8832, 8960, 9216, 9472, 9600, 9728, 9856, 9984, 10240, 10368, 10496, 10752, 10880,
     11008, 11136, 11264, 11520, 11648, 11776, 11904, 12032, 12160, 12288,
 )
@@ -43,8 +45,9 @@ TPUS: dict[str, tuple[int, ...]] = {
     "v3": (8, 32, 64, 128, 256, 512, 1024, 2048),
     "v4": (8, 16, 32, 64, *range(128, 6145, 128)),
     "v5e": (1, 4, 8, 16, 32, 64, 128, 256),
-    "v5p": (8, 16, 32, 64, *range(128, 8449, 128), *_V5P_LARGE),
+    "v5p": (8, 16, 32, 64, *range(128, 8449, 128), *_LARGE),
     "v6e": (1, 4, 8, 16, 32, 64, 128, 256),
+    "tpu7x": (8, 16, 32, 64, *range(128, 8449, 128), *_LARGE, 13824, 16384, 17920, 18432),
 }
 
 # Other ways to write a name; lower case, words joined by `-`, without `nvidia-` or `tpu-`.
@@ -64,6 +67,7 @@ _ALIASES = {
     "h100-80gb": "H100",
     "h100mega": "H100-MEGA",
     "h100-mega-80gb": "H100-MEGA",
+    "a3-mega": "H100-MEGA",
     "h200-141gb": "H200",
     "b200-180gb": "B200",
     "rtx-6000": "RTX-PRO-6000",
@@ -75,6 +79,10 @@ _ALIASES = {
     "v5-lite": "v5e",
     "v5lite": "v5e",
     "trillium": "v6e",
+    "v7": "tpu7x",
+    "v7x": "tpu7x",
+    "tpu7": "tpu7x",
+    "ironwood": "tpu7x",
 }
 _NAMES = {name.casefold(): name for name in (*GPUS, *TPUS)} | _ALIASES
 
@@ -87,11 +95,11 @@ _TEXT_MAX = 60
 def accelerators(text: str) -> Accelerators:
     """`H100:8`, `H100` for one, or `v5e-16`, in any of the ways people write them."""
     written = text.strip()
-    name = _name(written)
+    name = canonical(written)
     if name is not None:
         return _one(name)
     match = re.fullmatch(_WITH_COUNT, written) if len(written) <= _TEXT_MAX else None
-    name = _name(match.group(1)) if match else None
+    name = canonical(match.group(1)) if match else None
     if match is None or name is None:
         raise _unknown(written)
     separator, count = match.group(2), int(match.group(3))
@@ -104,8 +112,8 @@ def accelerators(text: str) -> Accelerators:
     return _counted(name, count)
 
 
-def _name(text: str) -> str | None:
-    """The canonical name, or None when it is not one."""
+def canonical(text: str) -> str | None:
+    """The canonical name of a model, without a count; None when it is no model."""
     folded = "-".join(text.casefold().replace("_", " ").replace("-", " ").split())
     for prefix in ("", "nvidia-", "google-", "tpu-", "tpu"):
         found = _NAMES.get(folded.removeprefix(prefix))
@@ -164,7 +172,7 @@ def _unknown(text: str) -> Refused:
     turned = re.fullmatch(_TURNED_ROUND, text) if len(text) <= _TEXT_MAX else None
     if turned:
         count, written = turned.group(1) or turned.group(4), turned.group(2) or turned.group(3)
-        name = _name(written)
+        name = canonical(written)
         if name is not None:
             form = f"{name}-{count}" if name in TPUS else f"{name}:{count}"
             return Refused("bad-accelerator", message, remedy=f"Write {form}.")

@@ -1,7 +1,7 @@
 """How many hosts a TPU slice has and how many devices a framework sees on each.
 
-Must not know prices or zones. Facts of Cloud TPU: v2 to v4 and v5p count TensorCores in the name
-of a slice, v5e and v6e count chips; slices larger than one host have four chips a host.
+Must not know prices or zones. Facts of Cloud TPU: v2 to v4, v5p and tpu7x count TensorCores in
+the name of a slice, v5e and v6e count chips; slices larger than one host have four chips a host.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ _CORES_PER_HOST = 8
 _CHIPS_PER_HOST = 4
 _CHIPS_OF_LARGE_HOST = 8
 _NAMED_BY_CHIPS = frozenset({"v5e", "v6e"})
-# On v2 and v3 each of a chip's two cores is a device of its own.
-_CORES_ARE_DEVICES = frozenset({"v2", "v3"})
+# On v2, v3 and tpu7x each of a chip's two cores is a device of its own.
+_CORES_ARE_DEVICES = frozenset({"v2", "v3", "tpu7x"})
 
 
 def hosts_per_slice(slice_: Accelerators) -> int:

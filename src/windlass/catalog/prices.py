@@ -1,0 +1,84 @@
+"""What a run costs besides its machines, with the source of each price; Local SSD; images.
+
+Must not guess: an item that is not priced for a place is not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """One price of Google's list, and how well it is known."""
+
+    item: str
+    """Such as `gcs_standard` or `network_inter_region`."""
+    scope: str
+    """A region, `any`, a class of location, a named location, or two continents `a|b`."""
+    usd: float
+    unit: str
+    """Such as `USD/GiB-month`; a fraction where the unit says so."""
+    source: str
+    date: str
+    """The day, month or year of the price; empty when it is not known."""
+    confidence: str
+    """`high`, `medium` or `low`."""
+
+
+class PriceRows(Protocol):
+    """Prices by item, made when they are asked for."""
+
+    def items(self) -> Sequence[str]:
+        """Every item that has a price."""
+
+    def scopes(self, item: str) -> Mapping[str, Price]:
+        """The prices of an item by scope; empty when it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPrices:
+    """Prices of storage, network, disks, addresses, logging and managed services."""
+
+    rows: PriceRows
+
+    def find(self, item: str, *scopes: str) -> Price | None:
+        """The price of an item in the first of these scopes that has one."""
+        priced = self.rows.scopes(item)
+        return next((priced[scope] for scope in scopes if scope in priced), None)
+
+    def items(self) -> Sequence[str]:
+        """Every item that has a price."""
+        return self.rows.items()
+
+    def __iter__(self) -> Iterator[Price]:
+        for item in self.rows.items():
+            yield from self.rows.scopes(item).values()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalSsdPrice:
+    """Local SSD of one region, per GiB and month of 730 hours."""
+
+    region: str
+    usd_per_gib_month: float
+    spot_usd_per_gib_month: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A VM image, an image family, or a TPU runtime version."""
+
+    kind: str
+    """`vm_image`, `vm_image_family` or `tpu_runtime`."""
+    name: str
+    project: str | None
+    os: str
+    os_version: str
+    arch: str
+    chips: tuple[str, ...]
+    """Canonical names of the accelerators that it is for; empty for none."""
+    notes: str
+    source: str
