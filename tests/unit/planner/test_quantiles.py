@@ -1,0 +1,73 @@
+"""In what time a run ends with a given probability, held to played runs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+import counts
+from preempted_grid import cases
+from preempted_runs import play
+from windlass.planner.course import Course, moments
+from windlass.planner.quantiles import P50, P90, at_least_s, at_most_s, quantile_s
+
+COURSE = Course(
+    work_s=48 * 3600.0,
+    hazard_per_s=1 / 36_000,
+    segments=48,
+    save_s=30.0,
+    restart_s=300.0,
+    wait_s=600.0,
+)
+A_HAIR = 1 + 1e-9
+"""Sums of the same parts in another order differ in their last digit."""
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("case", cases(counts.EXAMPLES // 5), ids=str)
+def test_the_promised_part_of_played_runs_ends_in_time(case):
+    wall, _ = play(case.play, count=case.count, seed=case.seed)
+    p50, p90 = quantile_s(case.course, P50), quantile_s(case.course, P90)
+    within_p90 = (wall <= p90 * A_HAIR).mean()
+    if case.course.calm < 0.88:
+        assert 0.88 <= within_p90 <= 0.92
+    elif case.course.calm >= 0.9:
+        assert p90 == case.course.least_s
+        assert within_p90 > 0.88
+    else:
+        assert 0.89 <= within_p90 <= 0.92
+    if case.course.calm < 0.48:
+        assert 0.47 <= (wall <= p50 * A_HAIR).mean() <= 0.53
+    elif case.course.calm > 0.52:
+        assert p50 == case.course.least_s
+
+
+def test_the_smallest_time_that_covers_enough_is_taken_where_most_runs_see_nothing():
+    rare = replace(COURSE, hazard_per_s=0.1 / COURSE.work_s)
+    assert 0.88 < rare.calm < 0.905
+    assert quantile_s(replace(rare, hazard_per_s=1e-9), P90) == COURSE.least_s
+    assert quantile_s(rare, P50) == COURSE.least_s
+
+
+@pytest.mark.parametrize("hazard", [0.0, 1e-12, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3, 1e-2])
+def test_half_of_all_runs_never_take_longer_than_nine_tenths(hazard):
+    course = replace(COURSE, hazard_per_s=hazard)
+    p50, p90 = quantile_s(course, P50), quantile_s(course, P90)
+    assert course.least_s <= p50 <= p90
+    assert at_least_s(course) <= p90 * A_HAIR
+    assert p90 <= at_most_s(course) * A_HAIR
+
+
+def test_p90_grows_with_the_hazard():
+    times = [quantile_s(replace(COURSE, hazard_per_s=k * 2e-6), P90) for k in range(200)]
+    # Where lumps give way to a smooth curve there is a step, far smaller than what is promised.
+    assert all(after > before * 0.995 for before, after in zip(times, times[1:], strict=False))
+
+
+def test_a_hopeless_run_has_no_p90():
+    hopeless = replace(COURSE, segments=1, hazard_per_s=1.0)
+    assert math.isinf(quantile_s(hopeless, P90))
+    assert math.isinf(at_least_s(hopeless))
+    assert math.isinf(moments(hopeless).mean)
