@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from windlass.catalog.container import Container, body
 from windlass.catalog.load import decoded
-from windlass.catalog.model import Catalog
+from windlass.catalog.query import Catalog
 from windlass.catalog.tables import Complaints
 
 

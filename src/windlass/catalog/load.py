@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from windlass.catalog.container import REMEDY, Container
-from windlass.catalog.model import CPU, Buy, Catalog, Chip, Machine, Offer, Slice
+from windlass.catalog.model import Buy, Chip, Machine, Offer, Slice
 from windlass.catalog.prices import Image, LocalSsdPrice, OtherPrices, Price
+from windlass.catalog.query import CPU, Catalog
 from windlass.errors import CatalogUnusable
 
 PACKAGED = Path(__file__).with_name("data") / "gcp.catalog"
@@ -41,20 +42,22 @@ def _read(path: Path) -> bytes:
 
 def decoded(container: Container) -> Catalog:
     """The catalog of an opened file."""
-    chips = _Table(container, "chips", _chip)
-    machines = _Table(container, "machines", _machine)
-    slices = _Table(container, "slices", _slice)
-    return Catalog(
-        snapshot=container.snapshot,
-        chips=chips,
-        machines=machines,
-        slices=slices,
-        zones=tuple(container.section("zones")),
-        other_prices=OtherPrices(_PriceSection(container)),
-        local_ssd=_Table(container, "local_ssd", _local_ssd),
-        images=_Images(container),
-        shelf=_Sections(container, chips=chips, machines=machines, slices=slices),
-    )
+    facts = _Facts(container)
+    return Catalog(facts, _Sections(container, facts))
+
+
+class _Facts:
+    """The tables of a file."""
+
+    def __init__(self, container: Container) -> None:
+        self.snapshot = container.snapshot
+        self.chips = _Table(container, "chips", _chip)
+        self.machines = _Table(container, "machines", _machine)
+        self.slices = _Table(container, "slices", _slice)
+        self.zones = tuple(container.section("zones"))
+        self.other_prices = OtherPrices(_PriceSection(container))
+        self.local_ssd = _Table(container, "local_ssd", _local_ssd)
+        self.images = _Images(container)
 
 
 class _Table(Mapping[str, Value], Generic[Value]):
@@ -86,16 +89,9 @@ class _Table(Mapping[str, Value], Generic[Value]):
 class _Sections:
     """Offers by chip and label, straight from the file."""
 
-    def __init__(
-        self,
-        container: Container,
-        *,
-        chips: Mapping[str, Chip],
-        machines: Mapping[str, Machine],
-        slices: Mapping[str, Slice],
-    ) -> None:
+    def __init__(self, container: Container, facts: _Facts) -> None:
         self._container = container
-        self._chip_of, self._machines, self._slices = chips, machines, slices
+        self._facts = facts
         self._chips = tuple(
             name.removeprefix(OFFERS) for name in container.names if name.startswith(OFFERS)
         )
@@ -121,9 +117,9 @@ class _Sections:
         return self._rows[chip]
 
     def _decode(self, chip: str, label: str) -> Iterator[Offer]:
-        slice_ = self._slices[label] if label in self._slices else None
-        machine = self._machines[slice_.machine if slice_ else label]
-        model = None if chip == CPU else self._chip_of[chip]
+        model = None if chip == CPU else self._facts.chips[chip]
+        slice_ = self._facts.slices[label] if model and model.is_tpu else None
+        machine = self._facts.machines[slice_.machine if slice_ else label]
         for region, zones, on_demand, spot, *more in self._section(chip)[label]:
             listed, flex_start, calendar, basis = more or (None, None, None, "")
             listed = on_demand if on_demand is not None else listed

@@ -9,7 +9,8 @@ from typing import Any
 
 from windlass.catalog.container import compose
 from windlass.catalog.load import OFFERS
-from windlass.catalog.model import CPU, Buy
+from windlass.catalog.model import Buy
+from windlass.catalog.query import CPU
 from windlass.catalog.tables import Complaints, Row, Tables
 from windlass.spec.accelerators import accelerators, canonical
 from windlass.spec.refused import Refused
