@@ -9,10 +9,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from windlass.catalog.check import check
+from windlass.catalog.install import read_checked
 from windlass.catalog.load import PACKAGED
-from windlass.catalog.pack import packed
-from windlass.catalog.tables import read_tables
 from windlass.errors import WindlassError
 
 
@@ -24,18 +22,15 @@ def main() -> int:
     parser.add_argument("--to", type=Path, default=PACKAGED)
     chosen = parser.parse_args()
     try:
-        tables = read_tables(chosen.source)
-        data = packed(tables, snapshot=chosen.snapshot or tables.snapshot or "")
-        tables.complaints.raise_if_any(str(chosen.source))
-        check(data, tables.complaints, where=str(chosen.source))
+        checked = read_checked(chosen.source, today="9999", snapshot=chosen.snapshot)
     except WindlassError as error:
         print(f"{error.message}\n{error.context}\n{error.remedy}", file=sys.stderr)
         return 1
-    for note in tables.complaints.notes:
+    for note in checked.notes:
         print(f"note: {note}", file=sys.stderr)
     chosen.to.parent.mkdir(exist_ok=True)
-    chosen.to.write_bytes(data)
-    print(f"{chosen.to}: {len(data):,} bytes")
+    chosen.to.write_bytes(checked.data)
+    print(f"{chosen.to}: {len(checked.data):,} bytes")
     return 0
 
 

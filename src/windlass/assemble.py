@@ -16,6 +16,7 @@ from windlass.errors import HomeUnusable
 
 if TYPE_CHECKING:
     from windlass.agent.folder import Folder
+    from windlass.catalog.query import Catalog
     from windlass.controller.loop import Loop
     from windlass.controller.presence import Presence
     from windlass.controller.secrets import SecretFiles
@@ -95,6 +96,18 @@ class Home:
     def store(self) -> Store:
         """The store, opened once."""
         return self._store
+
+    @property
+    def catalog_folder(self) -> Path:
+        """Where newer catalogs are installed."""
+        return self.path / "catalog"
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """What can be rented: the catalog that was installed, or the one of Windlass."""
+        from windlass.catalog.load import chosen, load_catalog
+
+        return load_catalog(chosen(self.catalog_folder))
 
     @cached_property
     def presence(self) -> Presence:

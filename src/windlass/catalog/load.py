@@ -17,6 +17,9 @@ from windlass.catalog.query import CPU, Catalog
 from windlass.errors import CatalogUnusable
 
 PACKAGED = Path(__file__).with_name("data") / "gcp.catalog"
+NEWER = "newer.catalog"
+FORCED = "forced.catalog"
+"""An older one that somebody wants all the same."""
 OFFERS = "offers:"
 """The sections of offers are named after the chip: `offers:H100`; `offers:` has CPU machines."""
 
@@ -30,6 +33,23 @@ def load_catalog(path: Path | None = None) -> Catalog:
         CatalogUnusable: the file cannot be read, is damaged, or is of another version.
     """
     return decoded(Container(_read(path or PACKAGED), where=str(path or PACKAGED)))
+
+
+def chosen(folder: Path) -> Path:
+    """The file to use: one that was installed into this folder, or the one of Windlass.
+
+    One that was installed gives way when Windlass itself comes with newer prices.
+    """
+    forced, newer = folder / FORCED, folder / NEWER
+    if forced.exists():
+        return forced
+    is_newer = newer.exists() and snapshot_of(newer) >= snapshot_of(PACKAGED)
+    return newer if is_newer else PACKAGED
+
+
+def snapshot_of(path: Path) -> str:
+    """The day that the prices of a file are of."""
+    return Container(_read(path), where=str(path)).snapshot
 
 
 def _read(path: Path) -> bytes:

@@ -54,6 +54,10 @@ class OtherPrices:
         """Every item that has a price."""
         return self._rows.items()
 
+    def scopes(self, item: str) -> Sequence[Price]:
+        """Every price of an item."""
+        return tuple(self._rows.scopes(item).values())
+
     def __iter__(self) -> Iterator[Price]:
         for item in self._rows.items():
             yield from self._rows.scopes(item).values()

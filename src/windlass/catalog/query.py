@@ -109,11 +109,15 @@ class Catalog:
             found.extend(self.shelf.offers(chip, label))
         return found
 
+    def offers_with(self, chip: str) -> list[Offer]:
+        """Every offer with this chip, in whatever number; CPU for those without one."""
+        labels = self.shelf.labels(chip)
+        return [offer for label in labels for offer in self.shelf.offers(chip, label)]
+
     def all_offers(self) -> Iterator[Offer]:
         """Every offer, in a fixed order."""
         for chip in self.shelf.chips():
-            for label in self.shelf.labels(chip):
-                yield from self.shelf.offers(chip, label)
+            yield from self.offers_with(chip)
 
     def offer(self, offer_id: str) -> Offer | None:
         """The offer of that id."""

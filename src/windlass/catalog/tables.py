@@ -14,7 +14,7 @@ from pathlib import Path
 
 from windlass.errors import CatalogRefused
 
-TABLE_BYTES_MAX = 64 << 20
+SOURCE_BYTES_MAX = 16 << 20
 SHOWN_MAX = 20
 _SNAPSHOT = re.compile(r"Snapshot \**(\d{4}-\d{2}-\d{2})")
 
@@ -153,13 +153,12 @@ def is_folder_of_tables(path: Path) -> bool:
     return (path / "offers.csv").is_file()
 
 
-def read_tables(folder: Path) -> Tables:
+def read_tables(folder: Path, complaints: Complaints) -> Tables:
     """Every file of the folder.
 
     Raises:
         CatalogRefused: a file is missing, too large, or not CSV with the columns it must have.
     """
-    complaints = Complaints()
     rows = {name: list(_rows(folder / f"{name}.csv", complaints)) for name in COLUMNS}
     complaints.raise_if_any(str(folder))
     return Tables(rows=rows, complaints=complaints, snapshot=_snapshot(folder / "README.md"))
@@ -186,8 +185,8 @@ def _rows(path: Path, complaints: Complaints) -> Iterator[Row]:
 
 def _text(path: Path, complaints: Complaints) -> str | None:
     try:
-        if path.stat().st_size > TABLE_BYTES_MAX:
-            complaints.problems.append(f"{path.name}: larger than {TABLE_BYTES_MAX >> 20} MiB")
+        if path.stat().st_size > SOURCE_BYTES_MAX:
+            complaints.problems.append(f"{path.name}: larger than {SOURCE_BYTES_MAX >> 20} MiB")
             return None
         return path.read_text(encoding="utf-8-sig")
     except OSError as exc:

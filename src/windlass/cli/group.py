@@ -22,6 +22,7 @@ COMMANDS = {
     "rm": "Forget ended runs and delete their folders.",
     "events": "What happened to a run.",
     "explain": "Why a run waits or failed, and what to do.",
+    "catalog": "What can be rented, where, and at what price.",
     "init": "Write a spec from what is in a folder.",
     "schema": "Print the JSON Schema of a file.",
     "doctor": "Check this machine and say what is missing.",
