@@ -49,7 +49,7 @@ def unexplained(command: click.Command, text: str) -> list[str]:
 
 
 def called(text: str) -> Iterator[tuple[int, str, list[str]]]:
-    """Each call of `windlass` that a page shows: its line, its command and its long options."""
+    """Each call of `windlass` that a page shows: its line, its first words and long options."""
     shown = [
         (block.line + offset, line)
         for block in pages.blocks(text)
@@ -59,24 +59,26 @@ def called(text: str) -> Iterator[tuple[int, str, list[str]]]:
     for number, line in pages.prose(text):
         shown += [(number, span) for span in re.findall(r"`([^`]+)`", line)]
     for number, line in shown:
-        for command, rest in re.findall(r"(?<![\w/.-])windlass +([a-z]+)([^|;&>]*)", line):
+        found = re.findall(r"(?<![\w/.-])windlass +([a-z]+(?: +[a-z]+)*)([^|;&>]*)", line)
+        for words, rest in found:
             ours = re.split(r" -- ", rest)[0]  # What follows is another program's.
-            yield number, command, re.findall(r"(?<!\S)--[a-z][a-z-]*", ours)
+            yield number, words, re.findall(r"(?<!\S)--[a-z][a-z-]*", ours)
 
 
 def unknown(command: click.Command, text: str) -> list[str]:
     """Commands and options that a page shows and that do not exist."""
     known = dict(parts(command, ("windlass",)))
     problems = []
-    for line, name, options in called(text):
-        if f"windlass {name}" not in known:
-            problems.append(f"{line}: there is no command `windlass {name}`")
+    for line, words, options in called(text):
+        name = f"windlass {words.split()[0]}"
+        if name not in known:
+            problems.append(f"{line}: there is no command `{name}`")
             continue
-        there = {*known[f"windlass {name}"], *known["windlass"], "--help"}
+        below = " ".join(["windlass", *words.split()[:2]])
+        name = below if below in known else name
+        there = {*known[name], *known["windlass"], "--help"}
         problems += [
-            f"{line}: `windlass {name}` has no option {option}"
-            for option in options
-            if option not in there
+            f"{line}: `{name}` has no option {option}" for option in options if option not in there
         ]
     return problems
 
@@ -120,28 +122,35 @@ def dig(deep: str, secret: str) -> None:
     """A sample."""
 
 
-SAMPLE = click.Group("windlass", commands={"dig": dig})
+SAMPLE = click.Group(
+    "windlass", commands={"dig": dig, "garden": click.Group("garden", commands={"dig": dig})}
+)
 
 
 def test_a_command_without_a_section_is_found():
-    assert unexplained(SAMPLE, "# Commands\n") == ["windlass dig: no heading `## windlass dig`"]
+    found = unexplained(SAMPLE, "# Commands\n")
+    assert found[0] == "windlass dig: no heading `## windlass dig`"
+    assert found[-1] == "windlass garden dig: no heading `## windlass garden dig`"
 
 
 def test_an_option_that_its_section_does_not_name_is_found():
     text = "## windlass dig\nDigs.\n## windlass other\n`--deep`\n"
-    assert unexplained(SAMPLE, text) == ["windlass dig --deep: not named in its section"]
+    assert "windlass dig --deep: not named in its section" in unexplained(SAMPLE, text)
 
 
 def test_an_explained_command_is_left_alone():
-    assert unexplained(SAMPLE, "## `windlass dig`\n- `--deep N` how deep\n") == []
+    text = "## `windlass dig`\n- `--deep N` how deep\n## windlass garden\n"
+    assert unexplained(SAMPLE, f"{text}### windlass garden dig\n`--deep`\n") == []
 
 
 def test_a_command_or_option_that_does_not_exist_is_found():
     text = (
-        "Try `windlass dog --deep`.\n```sh\nx | windlass dig --deeper --help -- ls --color\n```\n"
+        "Try `windlass dog --deep`.\n```sh\nx | windlass dig --deeper --help -- ls --color\n"
+        "windlass garden dig --deep\nwindlass garden dig --wide\n```\n"
     )
     assert unknown(SAMPLE, text) == [
         "3: `windlass dig` has no option --deeper",
+        "5: `windlass garden dig` has no option --wide",
         "1: there is no command `windlass dog`",
     ]
 

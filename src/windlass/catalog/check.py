@@ -22,6 +22,7 @@ from windlass.spec.accelerators import canonical
 # of an accelerator, or for each vCPU of a machine that has none.
 CHIP_USD_PER_H = (0.01, 1_000.0)
 VCPU_USD_PER_H = (0.0005, 10.0)
+CONFIDENCES = frozenset({"high", "medium", "low"})
 OTHER_USD_MAX = 10_000.0
 UNITS = frozenset(
     """USD/GiB-month USD/GB-month USD/GiB USD/GB USD/MiB USD/hour USD/VM-hour USD/vCPU-hour
@@ -104,11 +105,10 @@ def _loose_sources(catalog: Catalog) -> Iterator[str]:
         except IndexError:
             yield f"{item}: a price without a source"
             continue
-        for price in found:
-            if price.unit not in UNITS:
-                yield f"{item}: {price.unit!r} is not a unit that Windlass knows"
-            if price.confidence not in ("high", "medium", "low"):
-                yield f"{item}: a confidence of {price.confidence!r}"
+        for unit in sorted({price.unit for price in found} - UNITS):
+            yield f"{item}: {unit!r} is not a unit that Windlass knows"
+        for confidence in sorted({price.confidence for price in found} - CONFIDENCES):
+            yield f"{item}: a confidence of {confidence!r}"
 
 
 def _bad_prices(catalog: Catalog) -> Iterator[str]:

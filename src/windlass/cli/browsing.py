@@ -17,7 +17,7 @@ from windlass.catalog.query import Catalog
 from windlass.errors import OptionRefused
 from windlass.spec.accelerators import TPUS, canonical
 from windlass.spec.accelerators import accelerators as read
-from windlass.spec.model import Accelerators
+from windlass.spec.model import ANY_GPU, Accelerators
 from windlass.spec.refused import Refused
 
 
@@ -65,6 +65,8 @@ def _with_accelerators(catalog: Catalog, written: Sequence[str]) -> list[Offer]:
         name = canonical(text)
         if name is None:
             offers = catalog.offers(accelerators=[_counted(text)])
+        elif name == ANY_GPU:
+            offers = [o for o in catalog.all_offers() if o.chip and not o.chip.is_tpu]
         else:
             offers = catalog.offers_with(name)
         found.update((offer.id, offer) for offer in offers)

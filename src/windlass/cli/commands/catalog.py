@@ -46,9 +46,12 @@ def _filters(function: Function) -> Function:
     return function
 
 
-@click.group("catalog", no_args_is_help=True)
-def command() -> None:
+@click.group("catalog", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
     """What can be rented on Google Cloud, where, and at what list price."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 @command.command("accelerators")
