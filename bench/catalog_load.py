@@ -24,9 +24,9 @@ ASK = (
 SPEC = "import json, pathlib, windlass.spec.accelerators"
 FRESH = {
     "imports that a plan needs anyway": (SPEC, None),
-    "load": (f"{SPEC}; {LOAD}", 8.0),
-    "load, H100:8": (f"{SPEC}; {LOAD}; {ASK.format('H100:8')}", 8.0),
-    "load, v5p-128": (f"{SPEC}; {LOAD}; {ASK.format('v5p-128')}", 8.0),
+    "load": (f"{SPEC}; {LOAD}", 6.0),
+    "load, H100:8": (f"{SPEC}; {LOAD}; {ASK.format('H100:8')}", 6.0),
+    "load, v5p-128": (f"{SPEC}; {LOAD}; {ASK.format('v5p-128')}", 6.0),
     "load, every offer": (f"{SPEC}; {LOAD}; list(catalog.all_offers())", None),
 }
 

@@ -14,6 +14,7 @@ from windlass.catalog.model import Buy
 from windlass.catalog.query import GIB
 from windlass.spec.accelerators import GPUS, TPUS, accelerators, canonical
 from windlass.spec.model import ANY_GPU, Accelerators
+from windlass.spec.topology import devices_per_node, hosts_per_slice
 
 CATALOG = load_catalog()
 OFFERS = list(CATALOG.all_offers())
@@ -160,6 +161,14 @@ def test_every_accelerator_that_a_spec_can_name_is_in_the_catalog():
         assert {slice_.name for slice_ in CATALOG.slices.values() if slice_.chip == name} == {
             f"{name}-{size}" for size in sizes
         }
+
+
+def test_slices_have_the_hosts_and_devices_that_specs_count_with():
+    for slice_ in CATALOG.slices.values():
+        wanted = accelerators(slice_.name)
+        assert hosts_per_slice(wanted) == slice_.hosts
+        per_chip = 2 if slice_.chip in ("v2", "v3", "tpu7x") else 1
+        assert devices_per_node(wanted) == slice_.chips_per_host * per_chip
 
 
 def test_prices_and_sizes_can_be():

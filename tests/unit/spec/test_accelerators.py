@@ -39,11 +39,20 @@ WRITTEN = {
     "v5p-12288": "v5p-12288",
     "trillium-256": "v6e-256",
     "v2-8": "v2-8",
+    "nvidia-gb200:4": "GB200:4",
+    "gb300": "GB300:1",
+    "a3-mega:8": "H100-MEGA:8",
+    "tpu7x-16": "tpu7x-16",
+    "ironwood-18432": "tpu7x-18432",
+    "TPU v7x-8": "tpu7x-8",
 }
 REFUSED = {
     "H100:9": ("impossible-count", "H100:8"),
     "H100:0": ("impossible-count", "H100:8"),
     "gpu:17": ("impossible-count", "GPU:16"),
+    "GB200:8": ("impossible-count", "GB200:4"),
+    "tpu7x": ("impossible-count", "tpu7x-8"),
+    "ironwood-100": ("impossible-count", "tpu7x-128"),
     "v5e-17": ("impossible-count", "v5e-16"),
     "v5e": ("impossible-count", "v5e-1"),
     "v5p-129": ("impossible-count", "v5p-128"),
@@ -84,7 +93,9 @@ def test_every_count_that_exists_reads_back_as_printed(name):
         assert accelerators(str(found)) == found
 
 
-@pytest.mark.parametrize(("name", "sizes"), [("v2", 5), ("v3", 8), ("v4", 52), ("v5p", 94)])
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("v2", 5), ("v3", 8), ("v4", 52), ("v5p", 94), ("tpu7x", 98)]
+)
 def test_the_table_holds_every_slice_that_google_lists(name, sizes):
     assert len(TPUS[name]) == len(set(TPUS[name])) == sizes
 
