@@ -72,12 +72,8 @@ class Machine:
     @property
     def label(self) -> str:
         """Unique among machines: N1 takes several GPUs, so `n1-standard-8+T4:2`."""
-        return f"{self.name}+{self.chip}:{self.chips}" if is_attached(self) else self.name
-
-
-def is_attached(machine: Machine) -> bool:
-    """Whether the GPUs are added to a machine type that exists without them."""
-    return machine.family == "n1" and machine.chip is not None
+        is_attached = self.family == "n1" and self.chip is not None
+        return f"{self.name}+{self.chip}:{self.chips}" if is_attached else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from windlass.catalog.model import Chip, Machine, Offer, Slice, is_attached
+from windlass.catalog.model import Chip, Machine, Offer, Slice
 from windlass.catalog.prices import Image, LocalSsdPrice, OtherPrices
 from windlass.spec.model import ANY_GPU, Accelerators
 
@@ -156,9 +156,7 @@ class Catalog:
                 is_wanted = not accelerators or self._has_any(label, chip, accelerators)
                 if not is_wanted or label in seen:
                     continue
-                host = self._host(chip, label)
-                is_named = bool(accelerators) or not is_attached(host)
-                if machine in (None, label) or (host.name == machine and is_named):
+                if machine in (None, label) or self._host(chip, label).name == machine:
                     seen.add(label)
                     yield chip, label
 
@@ -166,7 +164,10 @@ class Catalog:
         self, accelerators: Sequence[Accelerators], machine: str | None
     ) -> Sequence[str]:
         if not accelerators:
-            return (CPU,) if machine is None else self.shelf.chips()
+            if machine is None:
+                return (CPU,)
+            host = self.machines.get(machine)
+            return () if host is None else (host.chip or CPU,)
         names = [wanted.name for wanted in accelerators]
         if ANY_GPU not in names:
             return names
