@@ -9,6 +9,7 @@ Must not import anything of ours: every other package may raise these.
         RunNotReady        the run is in a phase that does not allow this
         OptionRefused      a command line option or a configuration value makes no sense
         SourceRefused      the workdir cannot be shipped
+        NoFeasiblePlan     no offer can carry out the run as it is asked
         CatalogRefused     a catalog cannot be taken as it is
       SetupError           exit 3, retry NEVER: the machine or the account is not ready
         ToolMissing        a program or package that is needed is not installed
@@ -136,6 +137,12 @@ class CatalogRefused(UserError):
     """A catalog cannot be taken as it is; the one in use stays."""
 
     code = "catalog-refused"
+
+
+class NoFeasiblePlan(UserError):
+    """No offer can carry out the run as it is asked."""
+
+    code = "no-feasible-plan"
 
 
 class SetupError(WindlassError):

@@ -22,6 +22,7 @@ COMMANDS = {
     "rm": "Forget ended runs and delete their folders.",
     "events": "What happened to a run.",
     "explain": "Why a run waits or failed, and what to do.",
+    "plan": "What a run will cost and when it will end.",
     "catalog": "What can be rented, where, and at what price.",
     "init": "Write a spec from what is in a folder.",
     "schema": "Print the JSON Schema of a file.",

@@ -46,6 +46,20 @@ def segments_for(work_s: float, interval_s: float) -> int:
 
 
 def auto_segments(work_s: float, hazard_per_s: float, save_s: float) -> int:
-    """The best number of segments within what the runtime does on its own."""
-    interval_s = min(LONGEST_S, max(SHORTEST_S, best_interval_s(hazard_per_s, save_s)))
-    return segments_for(work_s, interval_s)
+    """The best number of segments within what the runtime does on its own.
+
+    Exactly the best, so that a higher hazard can never seem to make a run shorter.
+    """
+    fewest, most = segments_for(work_s, LONGEST_S), segments_for(work_s, SHORTEST_S)
+    ideal = work_s / max(best_interval_s(hazard_per_s, save_s), 1e-9)
+    below = min(most, max(fewest, math.floor(ideal)))
+    above = min(most, below + 1)
+    return min(below, above, key=lambda n: _cost(n, work_s, hazard_per_s, save_s))
+
+
+def _cost(segments: int, work_s: float, hazard_per_s: float, save_s: float) -> float:
+    """What the expected time is proportional to."""
+    if hazard_per_s == 0:
+        return work_s + segments * save_s
+    expected = hazard_per_s * (work_s / segments + save_s)
+    return math.inf if expected > 700 else segments * math.expm1(expected)

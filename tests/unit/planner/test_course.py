@@ -9,7 +9,7 @@ import pytest
 import counts
 from preempted_grid import cases
 from preempted_runs import play
-from windlass.planner.course import Course, cut_short, moments
+from windlass.planner.course import Course, cut_short, expected_held_s, expected_wall_s, moments
 
 CALM = Course(work_s=3600.0, hazard_per_s=0.0, segments=4, save_s=10.0, restart_s=60.0)
 
@@ -77,3 +77,11 @@ def test_machines_are_held_only_while_nothing_is_waited_for():
     held = moments(course.without_waits()).mean
     waits = 500.0 + course.preemptions * 1000.0
     assert held + waits == pytest.approx(moments(course).mean)
+
+
+@pytest.mark.parametrize("hazard", [0.0, 1e-12, 1e-6, 1e-4, 1e-3, 1e-2])
+def test_the_quick_way_to_the_mean_is_the_mean(hazard):
+    course = changed(hazard_per_s=hazard, wait_s=1000.0, first_wait_s=500.0)
+    held_s = expected_held_s(course)
+    assert held_s == pytest.approx(moments(course.without_waits()).mean)
+    assert expected_wall_s(course, held_s) == pytest.approx(moments(course).mean)

@@ -1,0 +1,218 @@
+"""`windlass plan`: what a run will cost and when it will end, before a dollar is spent.
+
+Must not hold logic: windlass.planner plans.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from windlass.cli.params import json_option
+
+if TYPE_CHECKING:
+    from windlass.catalog.query import Catalog
+    from windlass.planner.ask import Circumstances, Place
+    from windlass.planner.candidates import Candidate
+    from windlass.planner.plan import Plan
+    from windlass.planner.quota import Quota
+
+COMMITMENTS = {"1y": 1, "3y": 3}
+
+
+@click.command("plan")
+@click.argument("paths", metavar="SPEC...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--top", metavar="N", default=8, type=click.IntRange(1, 10_000), help="Show so many (8)."
+)
+@click.option("--explain", "offer", metavar="OFFER", help="Show every term of one offer's cost.")
+@click.option("--assumptions", is_flag=True, help="Show what is assumed, and where it is from.")
+@click.option("--compare", "is_compared", is_flag=True, help="Show the best of several specs.")
+@click.option(
+    "--quota",
+    "quota_path",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="What is free of each quota: `region: {metric: free}`.",
+)
+@click.option(
+    "--commit",
+    type=click.Choice(list(COMMITMENTS)),
+    help="Price on-demand machines for whoever has committed to so many years.",
+)
+@click.option(
+    "--data",
+    "places",
+    metavar="NAME=PLACE:SIZE",
+    multiple=True,
+    help="Where a dataset of the spec lies and how large it is, such as train=us:10TiB.",
+)
+@click.option("--managed", "is_managed", is_flag=True, help="Add the fee of Vertex training.")
+@json_option
+def command(paths: tuple[Path, ...], assumptions: bool, is_json: bool, **options: Any) -> None:
+    """Price the spec in the file SPEC: the best ways to buy it, in total dollars and time.
+
+    Nothing is rented and nothing is asked of Google.
+    """
+    if assumptions:
+        _show_assumptions(is_json=is_json)
+        return
+    _check(paths, is_compared=options["is_compared"])
+    from windlass.assemble import open_home
+
+    catalog = open_home().catalog
+    circumstances = _circumstances(options)
+    plans = [(path, _plan(path, catalog, circumstances)) for path in paths]
+    if options["is_compared"]:
+        _show_comparison(plans, top=options["top"], is_json=is_json)
+    elif options["offer"]:
+        _show_explanation(plans[0][1], options["offer"], catalog, is_json=is_json)
+    else:
+        _show_plan(plans[0][1], top=options["top"], is_json=is_json)
+
+
+def _check(paths: tuple[Path, ...], *, is_compared: bool) -> None:
+    from windlass.errors import OptionRefused
+
+    if is_compared and len(paths) < 2:
+        remedy = "Name them: `windlass plan --compare a.yaml b.yaml`."
+        raise OptionRefused("--compare needs two specs or more", remedy=remedy)
+    if not is_compared and len(paths) != 1:
+        remedy = "Name one, or compare several with `--compare`."
+        raise OptionRefused(f"{len(paths)} specs are named, not one", remedy=remedy)
+
+
+def _plan(path: Path, catalog: Catalog, circumstances: Circumstances) -> Plan:
+    from windlass.planner.plan import make_plan
+    from windlass.spec.load import load_spec
+
+    plan = make_plan(load_spec(path), catalog, circumstances)
+    if not plan.candidates:
+        from windlass.planner.alternatives import refuse
+
+        raise refuse(plan, catalog)
+    return plan
+
+
+def _circumstances(options: dict[str, Any]) -> Circumstances:
+    from windlass.planner.ask import Circumstances
+    from windlass.planner.quota import Quota
+
+    return Circumstances(
+        quota=_read_quota(options["quota_path"]) if options["quota_path"] else Quota(),
+        commitment_years=COMMITMENTS.get(options["commit"] or ""),
+        places=dict(_place(text) for text in options["places"]),
+        is_managed=options["is_managed"],
+    )
+
+
+def _read_quota(path: Path) -> Quota:
+    import yaml
+
+    from windlass.errors import OptionRefused
+    from windlass.planner.quota import read_quota
+
+    try:
+        document = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
+    except OSError as error:
+        message = f"--quota {path}: {error.strerror}"
+        raise OptionRefused(message, remedy="Name a file that can be read.") from error
+    except yaml.YAMLError as error:
+        message = f"--quota {path} is not YAML"
+        raise OptionRefused(message, remedy="Write `region: {metric: free}`.") from error
+    return read_quota(document, source=f"--quota {path}")
+
+
+def _place(text: str) -> tuple[str, Place]:
+    from windlass.errors import OptionRefused
+    from windlass.planner.ask import Place
+    from windlass.spec.refused import Refused
+    from windlass.spec.units import size_bytes
+
+    name, equals, rest = text.partition("=")
+    location, colon, size = rest.partition(":")
+    remedy = "Write it as `--data train=us-central1:10TiB`."
+    if not (equals and colon and name and location):
+        raise OptionRefused(f"--data {text}: a part is missing", remedy=remedy)
+    try:
+        return name, Place(location=location, gib=size_bytes(size) / 2**30)
+    except Refused as refused:
+        raise OptionRefused(f"--data {text}: {refused.message}", remedy=remedy) from refused
+
+
+def _show_plan(plan: Plan, *, top: int, is_json: bool) -> None:
+    if is_json:
+        from windlass.cli.documents import print_json
+        from windlass.cli.plans import plan_document
+
+        print_json(plan_document(plan, top=top))
+        return
+    from windlass.cli import terminal
+    from windlass.cli.plan_text import plan_text
+
+    paint = terminal.Paint(sys.stdout)
+    text = plan_text(plan, paint, top=top, width=terminal.width(sys.stdout))
+    sys.stdout.write(text + "\n")
+
+
+def _show_comparison(plans: list[tuple[Path, Plan]], *, top: int, is_json: bool) -> None:
+    if is_json:
+        from windlass.cli.documents import print_json
+        from windlass.cli.plans import plan_document
+
+        print_json([{"spec": str(path), **plan_document(plan, top=top)} for path, plan in plans])
+        return
+    from windlass.cli import terminal
+    from windlass.cli.plan_text import comparison_text
+
+    named = [(str(path), plan) for path, plan in plans]
+    sys.stdout.write(comparison_text(named, width=terminal.width(sys.stdout)) + "\n")
+
+
+def _show_explanation(plan: Plan, offer: str, catalog: Catalog, *, is_json: bool) -> None:
+    found = _candidate(plan, offer, catalog)
+    if is_json:
+        from windlass.cli.documents import print_json
+        from windlass.cli.plans import explanation_document
+
+        print_json(explanation_document(found))
+        return
+    from windlass.cli.plan_text import explanation_text
+    from windlass.cli.terminal import Paint
+
+    sys.stdout.write(explanation_text(found, Paint(sys.stdout)) + "\n")
+
+
+def _candidate(plan: Plan, offer: str, catalog: Catalog) -> Candidate:
+    """The best candidate of that offer; why there is none otherwise."""
+    from windlass.errors import OptionRefused
+
+    for found in plan.candidates:
+        if found.id == offer:
+            return found
+    for refusal in plan.refusals:
+        if refusal.offer.id == offer:
+            remedy = f"Change the spec, or look at {plan.candidates[0].id}."
+            raise OptionRefused(f"{offer} was refused: {refusal.sentence}", remedy=remedy)
+    remedy = f"Offers look like {plan.candidates[0].id}; `windlass catalog offers` lists them."
+    if catalog.offer(offer) is not None:
+        raise OptionRefused(f"the spec does not ask for {offer}", remedy=remedy)
+    raise OptionRefused(f"there is no offer {offer}", remedy=remedy)
+
+
+def _show_assumptions(*, is_json: bool) -> None:
+    from windlass.planner.priors import load_priors
+
+    priors = load_priors().entries.values()
+    if is_json:
+        from windlass.cli.documents import print_json
+        from windlass.cli.plans import prior_document
+
+        print_json([prior_document(prior) for prior in priors])
+        return
+    from windlass.cli.plan_text import assumptions_text
+
+    sys.stdout.write(assumptions_text(priors) + "\n")

@@ -1,0 +1,234 @@
+"""What is nearest to an ask that nothing can carry out.
+
+Must not change what was asked: it says what would have to be different, and what that would cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from windlass.catalog.absent import nearest_counts, why_absent
+from windlass.catalog.model import Chip, Offer
+from windlass.catalog.query import Catalog
+from windlass.errors import NoFeasiblePlan
+from windlass.planner.ask import Circumstances, allowed_buys
+from windlass.planner.candidates import (
+    STAGES,
+    Candidate,
+    Refusal,
+    gang_with,
+    nodes_text,
+    time_text,
+)
+from windlass.planner.memory import least_nodes
+from windlass.planner.plan import Plan, make_plan
+from windlass.planner.quota import Quota
+from windlass.spec.model import Accelerators, Checkpoint, Limits, Spec
+from windlass.spec.sections import BUYS
+from windlass.spec.suggest import nearest
+
+MOST = 4
+_MORE_NODES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """Something that can be done, and what would have to be asked instead."""
+
+    changes: tuple[str, ...]
+    """What to write into the spec."""
+    candidate: Candidate
+
+    def text(self) -> str:
+        """One line for people."""
+        found = self.candidate
+        return (
+            f"with {' and '.join(self.changes)}: {found.id}, {nodes_text(found.estimate.gang)}, "
+            f"{found.usd_p90:,.2f} USD and {time_text(found.estimate.p90_s)} at P90"
+        )
+
+
+def refuse(plan: Plan, catalog: Catalog) -> NoFeasiblePlan:
+    """The error for a plan without candidates, with the nearest alternatives named."""
+    spec = plan.ask.spec
+    found = alternatives(plan, catalog)
+    remedy = "Nothing that is sold comes near it; see `windlass catalog offers`."
+    if found:
+        remedy = "Nearest:\n" + "\n".join(f"    {other.text()}" for other in found)
+    return NoFeasiblePlan(
+        f"no offer can carry out {spec.name!r} as it is asked",
+        remedy=remedy,
+        context="\n".join(_reasons(plan, catalog)),
+    )
+
+
+def _reasons(plan: Plan, catalog: Catalog) -> list[str]:
+    resources = plan.ask.spec.resources
+    absent = [why_absent(catalog, wanted) for wanted in resources.accelerators]
+    lines = [sentence for sentence in absent if sentence]
+    if resources.machine is not None and not plan.refusals:
+        near = nearest(resources.machine, list(catalog.machines))
+        hint = f"; did you mean {near}?" if near else ""
+        lines.append(f"the catalog has no such machine as {resources.machine}{hint}")
+    lines += [
+        f"{count} refused for {code}: {example.sentence}" for code, count, example in grouped(plan)
+    ]
+    return lines or ["the catalog has no machine that is large enough"]
+
+
+def grouped(plan: Plan) -> list[tuple[str, int, Refusal]]:
+    """Refusals by reason, those nearest to a candidate first, each with an example."""
+    counts = Counter(refusal.code for refusal in plan.refusals)
+    examples = {refusal.code: refusal for refusal in reversed(plan.refusals)}
+    order = sorted(counts, key=STAGES.index, reverse=True)
+    return [(code, counts[code], examples[code]) for code in order]
+
+
+def alternatives(plan: Plan, catalog: Catalog) -> tuple[Alternative, ...]:
+    """The nearest things that can be done: one limit lifted, or when that is not enough, all."""
+    spec, circumstances = plan.ask.spec, plan.ask.circumstances
+    found = _best(_sold(spec, catalog), circumstances, catalog)
+    if not found:
+        found = _best(_one_lifted(spec, circumstances, catalog), circumstances, catalog)
+        if circumstances.quota.free:
+            found += _best([spec], replace(circumstances, quota=Quota()), catalog)
+    if not found:
+        free = replace(circumstances, quota=Quota())
+        found = _best(_all_lifted(spec, circumstances, catalog), free, catalog)
+    others = _best(_other_accelerators(spec, catalog), circumstances, catalog)
+    unique = {(one.id, one.nodes): one for one in (*found, *others)}
+    return tuple(
+        Alternative(changes=_changes(plan, one), candidate=one)
+        for one in list(unique.values())[:MOST]
+    )
+
+
+def _best(specs: Iterable[Spec], circumstances: Circumstances, catalog: Catalog) -> list[Candidate]:
+    """The best candidate of each; also the fastest, when time was the matter."""
+    found = []
+    for spec in specs:
+        candidates = make_plan(spec, catalog, circumstances).candidates
+        if candidates:
+            is_timed = spec.limits.deadline_s is None and spec.limits.ttl_s is None
+            found.append(candidates[0])
+            if is_timed and spec.work is not None:
+                found.append(min(candidates, key=lambda one: one.estimate.wall_s))
+    return found
+
+
+def _changes(plan: Plan, found: Candidate) -> tuple[str, ...]:
+    """In what this differs from what was asked."""
+    spec, offer = plan.ask.spec, found.offer
+    quota = plan.ask.circumstances.quota
+    free = quota.left(quota.place_of(offer.zone, offer.region), offer.quota_metric)
+    low, high = spec.resources.nodes_min, spec.resources.nodes_max
+    limits = spec.limits
+    asked = {str(wanted) for wanted in spec.resources.accelerators}
+    has = _accelerators(offer)
+    differences = {
+        f"accelerators: [{has}]": bool(asked) and has not in asked,
+        f"machine: {offer.machine.name}": spec.resources.machine is not None and not asked,
+        f"regions: [{offer.region}]": not plan.ask.has_region(offer.region),
+        f"buy: [{found.way.name}]": found.way.name not in allowed_buys(spec),
+        f"nodes: {found.nodes}": not low <= found.nodes <= high,
+        "a `checkpoint:`": spec.checkpoint is None and found.estimate.course.save_s > 0,
+        f"a quota of {found.estimate.gang.chips} {offer.quota_metric}": free is not None
+        and found.estimate.gang.chips > free,
+        f"deadline: {time_text(found.estimate.p90_s, up=True)}": _is_over(
+            found.estimate.p90_s, limits.deadline_s
+        ),
+        f"ttl: {time_text(found.estimate.p90_s, up=True)}": _is_over(
+            found.estimate.p90_s, limits.ttl_s
+        ),
+        f"budget: {math.ceil(found.usd_p90)} USD": _is_over(found.usd_p90, limits.budget_usd),
+    }
+    return tuple(change for change, is_needed in differences.items() if is_needed)
+
+
+def _is_over(value: float, limit: float | None) -> bool:
+    return limit is not None and value > limit
+
+
+def _accelerators(offer: Offer) -> str:
+    if offer.slice is not None:
+        return offer.slice.name
+    return f"{offer.chip.name}:{offer.chips}" if offer.chip else offer.label
+
+
+def _sold(spec: Spec, catalog: Catalog) -> Iterator[Spec]:
+    """With accelerators in the nearest numbers that are rented, when none of those asked are."""
+    wanted = spec.resources.accelerators
+    if any(why_absent(catalog, one) is None for one in wanted):
+        return
+    for one in wanted:
+        counts = nearest_counts(catalog, one)
+        for count in sorted(counts, key=lambda count: abs(count - one.count)):
+            like = _with_accelerators(spec, replace(one, count=count))
+            yield like
+            yield replace(like, where=replace(like.where, buy=BUYS))
+
+
+def _with_accelerators(spec: Spec, *wanted: Accelerators) -> Spec:
+    return replace(spec, resources=replace(spec.resources, accelerators=wanted))
+
+
+def _one_lifted(spec: Spec, circumstances: Circumstances, catalog: Catalog) -> Iterator[Spec]:
+    limits = spec.limits
+    yield replace(spec, where=replace(spec.where, regions=()))
+    yield replace(spec, where=replace(spec.where, buy=BUYS))
+    yield _with_more_nodes(spec, circumstances, catalog)
+    if spec.checkpoint is None:
+        yield replace(spec, checkpoint=Checkpoint())
+    if limits.deadline_s is not None or limits.ttl_s is not None:
+        yield replace(spec, limits=replace(limits, deadline_s=None, ttl_s=None))
+    if limits.budget_usd is not None:
+        yield replace(spec, limits=replace(limits, budget_usd=None))
+
+
+def _all_lifted(spec: Spec, circumstances: Circumstances, catalog: Catalog) -> Iterator[Spec]:
+    where = replace(spec.where, regions=(), buy=BUYS)
+    checkpoint = spec.checkpoint or Checkpoint()
+    free = replace(spec, limits=Limits(), where=where, checkpoint=checkpoint)
+    yield _with_more_nodes(free, circumstances, catalog)
+
+
+def _with_more_nodes(spec: Spec, circumstances: Circumstances, catalog: Catalog) -> Spec:
+    """Several times as many, and as many as the model needs to fit."""
+    most = spec.resources.nodes_max * _MORE_NODES
+    params = spec.work.params if spec.work else None
+    if params is not None:
+        refusals = make_plan(spec, catalog, circumstances).refusals
+        kinds = {refusal.offer.label: refusal.offer for refusal in refusals}
+        for offer in kinds.values():
+            most = max(most, least_nodes(params, gang_with(offer, 1), circumstances.priors) or 0)
+    return replace(spec, resources=replace(spec.resources, nodes_max=most))
+
+
+def _other_accelerators(spec: Spec, catalog: Catalog) -> Iterator[Spec]:
+    """With the accelerators nearest in speed to the first one asked, among what is rented there."""
+    wanted = next(iter(spec.resources.accelerators), None)
+    chip = catalog.chips.get(wanted.name) if wanted else None
+    if wanted is None or chip is None:
+        return
+    speed = _speed(wanted, catalog, like=chip)
+    asked = {str(one) for one in spec.resources.accelerators}
+    found: list[tuple[float, Accelerators]] = []
+    for name, other in catalog.chips.items():
+        counts = catalog.counts(name) if other.is_tpu is chip.is_tpu else ()
+        for one in (Accelerators(name=name, count=n, is_tpu=other.is_tpu) for n in counts):
+            theirs = _speed(one, catalog, like=chip)
+            if str(one) not in asked and speed and theirs:
+                found.append((abs(math.log(theirs / speed)), one))
+    found.sort(key=lambda pair: (pair[0], str(pair[1])))
+    for _, one in found[: 2 * MOST]:
+        yield _with_accelerators(spec, one)
+
+
+def _speed(wanted: Accelerators, catalog: Catalog, *, like: Chip) -> float:
+    """By peak, or by memory where the peak of the one that was asked for is not published."""
+    chip, slice_ = catalog.chips[wanted.name], catalog.slices.get(str(wanted))
+    each = chip.memory_gb_per_s if like.peak_tflops is None else chip.peak_tflops
+    return (each or 0.0) * (slice_.chips if slice_ else wanted.count)

@@ -1,0 +1,81 @@
+"""A spec and a catalog to a plan: ranked candidates, refusals, the front, and where to try next.
+
+Must not read a file, a clock or the network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from windlass.catalog.model import Offer
+from windlass.catalog.query import Catalog
+from windlass.planner.ask import Ask, Circumstances, make_ask
+from windlass.planner.candidates import Candidate, Judge, Refusal
+from windlass.planner.estimate import Basis
+from windlass.planner.ranking import Goal, failover, front, goal_of, ranked
+from windlass.spec.model import Spec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What can be done, best first."""
+
+    ask: Ask
+    snapshot: str
+    """The day of the prices."""
+    goal: Goal
+    basis: Basis
+    candidates: tuple[Candidate, ...]
+    """Best first."""
+    refusals: tuple[Refusal, ...]
+
+    @property
+    def best(self) -> Candidate | None:
+        """What to do."""
+        return self.candidates[0] if self.candidates else None
+
+    @cached_property
+    def front(self) -> tuple[Candidate, ...]:
+        """Those that no other beats in both dollars and time; cheapest first."""
+        by_dollars = self.candidates
+        if self.goal is not Goal.DOLLARS:
+            by_dollars = tuple(ranked(by_dollars, Goal.DOLLARS))
+        return tuple(front(by_dollars))
+
+    @cached_property
+    def failover(self) -> tuple[Candidate, ...]:
+        """Where to ask, in order."""
+        return tuple(failover(self.candidates, self.goal))
+
+
+def make_plan(spec: Spec, catalog: Catalog, circumstances: Circumstances | None = None) -> Plan:
+    """Judge every offer that the spec's resources could mean."""
+    ask = make_ask(spec, catalog, circumstances or Circumstances())
+    candidates, refusals = Judge(ask, catalog.other_prices).judge(asked_offers(spec, catalog))
+    goal = goal_of(spec.limits)
+    return Plan(
+        ask=ask,
+        snapshot=catalog.snapshot,
+        goal=goal,
+        basis=_basis(ask),
+        candidates=tuple(ranked(candidates, goal)),
+        refusals=tuple(refusals),
+    )
+
+
+def asked_offers(spec: Spec, catalog: Catalog) -> list[Offer]:
+    """Every offer with the resources that the spec asks for, wherever and however it is sold."""
+    wanted = spec.resources
+    return catalog.offers(
+        accelerators=wanted.accelerators,
+        machine=wanted.machine,
+        cpus=wanted.cpus,
+        memory_bytes=wanted.memory_bytes,
+    )
+
+
+def _basis(ask: Ask) -> Basis:
+    if ask.amount is not None:
+        return Basis.WORK
+    return Basis.HOUR if ask.spec.limits.ttl_s is None else Basis.TTL
