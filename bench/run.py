@@ -20,6 +20,7 @@ BENCHMARKS = {
     "tiny-runs": "tiny_runs",
     "passes": "passes",
     "writes": "fenced_writes",
+    "planning": "planning",
     "catalog": "catalog_load",
 }
 

@@ -11,8 +11,8 @@ from windlass.cli.plot import plot
 from windlass.cli.table import draw
 from windlass.cli.words import duration, plural
 from windlass.planner import explain
-from windlass.planner.alternatives import grouped
 from windlass.planner.estimate import Basis
+from windlass.planner.plan import grouped
 from windlass.planner.ranking import Goal
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def plan_document(plan: Plan, *, top: int) -> dict[str, Any]:
     """The best so many candidates, the front, where to try next, and why others were refused."""
-    from windlass.planner.alternatives import grouped
+    from windlass.planner.plan import grouped
 
     return {
         "name": plan.ask.spec.name,

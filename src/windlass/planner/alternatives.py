@@ -6,25 +6,19 @@ Must not change what was asked: it says what would have to be different, and wha
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from windlass.catalog.absent import nearest_counts, why_absent
 from windlass.catalog.model import Chip, Offer
 from windlass.catalog.query import Catalog
 from windlass.errors import NoFeasiblePlan
 from windlass.planner.ask import Circumstances, allowed_buys
-from windlass.planner.candidates import (
-    STAGES,
-    Candidate,
-    Refusal,
-    gang_with,
-    nodes_text,
-    time_text,
-)
+from windlass.planner.candidates import Candidate, gang_with
 from windlass.planner.memory import least_nodes
-from windlass.planner.plan import Plan, make_plan
+from windlass.planner.misses import nodes_text, time_text
+from windlass.planner.plan import Plan, grouped, make_plan
 from windlass.planner.quota import Quota
 from windlass.spec.model import Accelerators, Checkpoint, Limits, Spec
 from windlass.spec.sections import BUYS
@@ -34,8 +28,7 @@ MOST = 4
 _MORE_NODES = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alternative:
+class Alternative(NamedTuple):
     """Something that can be done, and what would have to be asked instead."""
 
     changes: tuple[str, ...]
@@ -79,14 +72,6 @@ def _reasons(plan: Plan, catalog: Catalog) -> list[str]:
     return lines or ["the catalog has no machine that is large enough"]
 
 
-def grouped(plan: Plan) -> list[tuple[str, int, Refusal]]:
-    """Refusals by reason, those nearest to a candidate first, each with an example."""
-    counts = Counter(refusal.code for refusal in plan.refusals)
-    examples = {refusal.code: refusal for refusal in reversed(plan.refusals)}
-    order = sorted(counts, key=STAGES.index, reverse=True)
-    return [(code, counts[code], examples[code]) for code in order]
-
-
 def alternatives(plan: Plan, catalog: Catalog) -> tuple[Alternative, ...]:
     """The nearest things that can be done: one limit lifted, or when that is not enough, all."""
     spec, circumstances = plan.ask.spec, plan.ask.circumstances
@@ -107,15 +92,19 @@ def alternatives(plan: Plan, catalog: Catalog) -> tuple[Alternative, ...]:
 
 
 def _best(specs: Iterable[Spec], circumstances: Circumstances, catalog: Catalog) -> list[Candidate]:
-    """The best candidate of each; also the fastest, when time was the matter."""
-    found = []
+    """The best candidate of each that has one; also the fastest, when time was the matter."""
+    found: list[Candidate] = []
     for spec in specs:
         candidates = make_plan(spec, catalog, circumstances).candidates
         if candidates:
+            # Of more nodes than were asked for, as few as will do.
+            asked = spec.resources.nodes_min
+            found.append(min(candidates, key=lambda one: max(one.nodes, asked)))
             is_timed = spec.limits.deadline_s is None and spec.limits.ttl_s is None
-            found.append(candidates[0])
             if is_timed and spec.work is not None:
                 found.append(min(candidates, key=lambda one: one.estimate.wall_s))
+        if len(found) >= 2 * MOST:
+            break
     return found
 
 
@@ -223,7 +212,7 @@ def _other_accelerators(spec: Spec, catalog: Catalog) -> Iterator[Spec]:
             if str(one) not in asked and speed and theirs:
                 found.append((abs(math.log(theirs / speed)), one))
     found.sort(key=lambda pair: (pair[0], str(pair[1])))
-    for _, one in found[: 2 * MOST]:
+    for _, one in found:
         yield _with_accelerators(spec, one)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from windlass.catalog.model import Buy, Chip, Machine
 from windlass.catalog.query import Catalog
@@ -23,8 +24,7 @@ NODES_LISTED = 16
 """A range of more nodes than this is tried at 1, 2, 3, 4, 6, 8, 12, ... and its ends."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """Where a dataset lies and how large it is."""
 
     location: str
@@ -46,8 +46,7 @@ class Circumstances:
     """Vertex runs it, and takes its fee."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class Way(NamedTuple):
     """One allowed way to buy."""
 
     name: str

@@ -5,8 +5,7 @@ Must not rank them.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from windlass.catalog.model import Offer
@@ -16,34 +15,15 @@ from windlass.planner.cost import (
     Rates,
     Tariff,
     Tariffs,
+    expected_usd,
     make_rates,
     unit_usd_per_h,
     unpriced_of,
 )
-from windlass.planner.estimate import Basis, Estimate, make_estimate
+from windlass.planner.estimate import Basis, Estimate
 from windlass.planner.gang import Gang
-from windlass.planner.history import HOUR
-from windlass.planner.memory import memory_need
+from windlass.planner.misses import STAGES, Miss, judge_time, nodes_text, quota_miss
 from windlass.planner.quantiles import P50, P90
-from windlass.spec.units import duration_text
-
-FOREVER_S = 100 * 365 * 86_400.0
-"""What is expected to take longer than this never ends."""
-
-# Later ones are nearer to a candidate: of several reasons the last is told.
-STAGES = (
-    "not-asked",
-    "region",
-    "buy",
-    "memory",
-    "speed-unknown",
-    "never-ends",
-    "too-long",
-    "quota",
-    "ttl",
-    "deadline",
-    "budget",
-)
 
 
 class Candidate(NamedTuple):
@@ -105,18 +85,8 @@ class Refusal(NamedTuple):
     sentence: str
 
 
-class _Miss(NamedTuple):
-    """Why one number of nodes will not do, and by how much."""
-
-    code: str
-    ratio: float
-    """How far off; the smallest is the nearest."""
-    say: Callable[[], str]
-    """Only one of many is told, so the others are never put into words."""
-
-
-class _Passed(NamedTuple):
-    """What a candidate needs beside its offer, in order."""
+class Passed(NamedTuple):
+    """What a candidate is beside its offer, in the same order."""
 
     label: str
     way: Way
@@ -129,9 +99,24 @@ class _Passed(NamedTuple):
 class _Verdict(NamedTuple):
     """What holds for every zone with the same price and quota."""
 
-    passed: tuple[_Passed, ...]
+    passed: tuple[Passed, ...]
+    offers: list[Offer]
+    """Those zones' offers."""
     code: str = ""
     sentence: str = ""
+
+
+class Batch(NamedTuple):
+    """Candidates that differ in nothing but their zone."""
+
+    passed: Passed
+    offers: Sequence[Offer]
+    """In order of their zones."""
+
+    def candidates(self) -> list[Candidate]:
+        """One for each zone."""
+        passed = self.passed
+        return [Candidate._make((offer, *passed)) for offer in self.offers]
 
 
 class Judge:
@@ -141,34 +126,35 @@ class Judge:
         self._ask = ask
         self._tariffs = Tariffs(ask, prices)
         self._allowed: dict[str, bool] = {}
-        self._times: dict[tuple[str, str], list[Estimate | _Miss]] = {}
+        self._times: dict[tuple[str, str], list[Estimate | Miss]] = {}
         self._verdicts: dict[tuple[str, str, float, float | None, str], _Verdict] = {}
 
-    def judge(self, offers: Iterable[Offer]) -> tuple[list[Candidate], list[Refusal]]:
+    def judge(self, offers: Iterable[Offer]) -> tuple[list[Batch], list[Refusal]]:
         """Candidates and refusals; each offer is in exactly one of the two."""
-        candidates: list[Candidate] = []
         refusals: list[Refusal] = []
         for offer in offers:
             verdict = self._verdict(offer)
             if verdict.passed:
-                candidates += [Candidate(offer, *passed) for passed in verdict.passed]
+                verdict.offers.append(offer)
             else:
                 refusals.append(Refusal(offer, verdict.code, verdict.sentence))
-        return candidates, refusals
+        batches: list[Batch] = []
+        for verdict in self._verdicts.values():
+            in_order = sorted(verdict.offers, key=lambda offer: offer.zone)
+            batches += [Batch(passed, in_order) for passed in verdict.passed]
+        return batches, refusals
 
     def _verdict(self, offer: Offer) -> _Verdict:
         region = offer.region
         if not self._has_region(region):
             asked = ", ".join(self._ask.spec.where.regions)
-            return _Verdict((), "region", f"{region} is not in the regions asked for ({asked})")
+            return _refused("region", f"{region} is not in the regions asked for ({asked})")
         ways = self._ask.ways.get(offer.buy)
         if ways is None:
             asked = ", ".join(allowed_buys(self._ask.spec))
-            said = f"{offer.buy.value} is not among the ways to buy ({asked})"
-            return _Verdict((), "buy", said)
+            return _refused("buy", f"{offer.buy.value} is not among the ways to buy ({asked})")
         place = self._ask.circumstances.quota.place_of(offer.zone, region)
         label = offer.label
-        # The region is part of the key through its quota's place, or its zones'.
         key = (label, offer.buy.value, offer.usd_per_h, offer.list_usd_per_h, place)
         found = self._verdicts.get(key)
         if found is None:
@@ -182,35 +168,36 @@ class Judge:
         return found
 
     def _judge_ways(self, offer: Offer, label: str, ways: Sequence[Way], *, place: str) -> _Verdict:
-        passed: list[_Passed] = []
-        misses: list[_Miss] = []
+        passed: list[Passed] = []
+        misses: list[Miss] = []
         metric = offer.quota_metric
         free = self._ask.circumstances.quota.left(place, metric)
         tariff = self._tariffs.of(offer.region)
+        list_usd = offer.list_usd_per_h or 0.0
+        has_budget = self._ask.spec.limits.budget_usd is not None
         for way in ways:
             unit = unit_usd_per_h(self._ask, offer, way)
             for estimate in self._estimates(offer, label, way):
-                if isinstance(estimate, _Miss):
+                if isinstance(estimate, Miss):
                     misses.append(estimate)
                     continue
                 if free is not None and estimate.gang.chips > free:
-                    misses.append(_quota_miss(estimate.gang, f"{place} has {free:g} of {metric}"))
+                    misses.append(quota_miss(estimate.gang, f"{place} has {free:g} of {metric}"))
                     continue
-                rates = make_rates(
-                    tariff, estimate, unit_usd=unit, list_usd=offer.list_usd_per_h or 0.0
+                miss = has_budget and self._budget_miss(
+                    offer, estimate, tariff=tariff, unit_usd=unit
                 )
-                miss = self._budget_miss(estimate, rates)
-                if miss is not None:
+                if miss:
                     misses.append(miss)
                     continue
-                usd = rates.usd(held_s=estimate.held_s, wall_s=estimate.wall_s)
-                passed.append(_Passed(label, way, estimate, tariff, unit, usd))
+                usd = expected_usd(tariff, estimate, unit_usd=unit, list_usd=list_usd)
+                passed.append(Passed(label, way, estimate, tariff, unit, usd))
         if passed:
-            return _Verdict(tuple(passed))
+            return _Verdict(tuple(passed), [])
         nearest = max(misses, key=lambda miss: (STAGES.index(miss.code), -miss.ratio))
-        return _Verdict((), nearest.code, nearest.say())
+        return _refused(nearest.code, nearest.say())
 
-    def _estimates(self, offer: Offer, label: str, way: Way) -> list[Estimate | _Miss]:
+    def _estimates(self, offer: Offer, label: str, way: Way) -> list[Estimate | Miss]:
         """For every number of nodes, whatever the zone."""
         found = self._times.get((label, way.name))
         if found is None:
@@ -219,10 +206,14 @@ class Judge:
             ]
         return found
 
-    def _budget_miss(self, estimate: Estimate, rates: Rates) -> _Miss | None:
+    def _budget_miss(
+        self, offer: Offer, estimate: Estimate, *, tariff: Tariff, unit_usd: float
+    ) -> Miss | None:
         budget = self._ask.spec.limits.budget_usd
         if budget is None or estimate.basis is not Basis.WORK:
             return None
+        list_usd = offer.list_usd_per_h or 0.0
+        rates = make_rates(tariff, estimate, unit_usd=unit_usd, list_usd=list_usd)
         least = rates.usd(held_s=estimate.least_held_s, wall_s=estimate.course.least_s)
         if least <= budget and _usd_at(rates, estimate, P90) <= budget:
             return None
@@ -235,7 +226,11 @@ class Judge:
             )
 
         usd = rates.usd(held_s=estimate.held_s, wall_s=estimate.wall_s)
-        return _Miss("budget", usd / budget, say)
+        return Miss("budget", usd / budget, say)
+
+
+def _refused(code: str, sentence: str) -> _Verdict:
+    return _Verdict((), [], code, sentence)
 
 
 def gang_with(offer: Offer, nodes: int) -> Gang:
@@ -249,70 +244,7 @@ def gang_with(offer: Offer, nodes: int) -> Gang:
     )
 
 
-def _quota_miss(gang: Gang, free: str) -> _Miss:
-    said = f"{free} free; {gang.chips} are needed for {nodes_text(gang)}"
-    return _Miss("quota", float(gang.chips), lambda: said)
-
-
-def judge_time(ask: Ask, gang: Gang, way: Way) -> Estimate | _Miss:
-    """Whether this gang can hold the model and ends in time, wherever it is."""
-    params = ask.amount.params if ask.amount else None
-    need = memory_need(params, gang, ask.priors) if params is not None else None
-    if need is not None and not need.fits:
-        return _Miss("memory", need.need_gib / need.usable_gib, need.text)
-    estimate = make_estimate(ask, gang, way)
-    if estimate is None:
-        what = gang.chip.name if gang.chip else gang.machine.name
-        return _Miss("speed-unknown", 1.0, lambda: f"how fast {what} does this is not known")
-    return _limit_miss(ask, estimate, way) or estimate
-
-
-def _limit_miss(ask: Ask, estimate: Estimate, way: Way) -> _Miss | None:
-    if estimate.basis is not Basis.WORK:
-        return None
-    nodes = nodes_text(estimate.gang)
-    if not estimate.wall_s < FOREVER_S:
-        rate = estimate.course.hazard_per_s * HOUR
-        said = (
-            f"with {rate:.2g} preemptions an hour, work is lost faster than it is done on {nodes}"
-        )
-        return _Miss("never-ends", rate, lambda: said)
-    longest = ask.priors.entries.get(f"longest/{way.kind}")
-    if longest is not None and estimate.least_held_s > longest.value:
-        needed, most = time_text(estimate.least_held_s), time_text(longest.value)
-        told = f"it takes {needed} on {nodes}; {way.name} gives machines for {most} at most"
-        return _Miss("too-long", estimate.least_held_s / longest.value, lambda: told)
-    limits = ask.spec.limits
-    for code, limit_s in (("ttl", limits.ttl_s), ("deadline", limits.deadline_s)):
-        if limit_s is not None and not estimate.ends_within(limit_s):
-            return _late(code, estimate, limit_s)
-    return None
-
-
-def _late(code: str, estimate: Estimate, limit_s: float) -> _Miss:
-    def say() -> str:
-        when, nodes = time_text(estimate.p90_s), nodes_text(estimate.gang)
-        return f"it takes {when} at P90 on {nodes}; the {code} is {time_text(limit_s)}"
-
-    return _Miss(code, estimate.wall_s / limit_s, say)
-
-
 def _usd_at(rates: Rates, estimate: Estimate, probability: float) -> float:
     return rates.usd(
         held_s=estimate.held_quantile_s(probability), wall_s=estimate.wall_quantile_s(probability)
     )
-
-
-def nodes_text(gang: Gang) -> str:
-    """`1 node`, `4 slices`."""
-    word = "slice" if gang.chip is not None and gang.chip.is_tpu else "node"
-    return f"1 {word}" if gang.nodes == 1 else f"{gang.nodes} {word}s"
-
-
-def time_text(seconds: float, *, up: bool = False) -> str:
-    """To minutes, or to hours when it takes days: as exact as anybody wants it."""
-    if not math.isfinite(seconds):
-        return "forever"
-    unit = 3600.0 if seconds > 2 * 86_400 else 60.0
-    count = math.ceil(seconds / unit) if up else round(seconds / unit)
-    return duration_text(max(1, count) * unit)

@@ -159,15 +159,27 @@ def make_rates(tariff: Tariff, estimate: Estimate, *, unit_usd: float, list_usd:
     """What this gang costs per hour and once, at this price of one node."""
     nodes, hosts = estimate.gang.nodes, estimate.gang.hosts
     size = estimate.checkpoint_gib or 0.0
-    files = estimate.course.segments * (estimate.gang.chips or 1) if size else 0
     return Rates(
         unit_usd * nodes,
         list_usd * tariff.fee_share * nodes,
         tariff.disk_per_host_h * hosts,
         min(tariff.nat_per_host_h * hosts, tariff.nat_most_per_h),
         tariff.storage_per_gib_h * size,
-        tariff.per_file * files,
+        tariff.per_file * estimate.files,
         tariff.reads,
+    )
+
+
+def expected_usd(tariff: Tariff, estimate: Estimate, *, unit_usd: float, list_usd: float) -> float:
+    """What the rates amount to in the expected time, without making them: this is done often."""
+    nat = min(tariff.nat_per_host_h * estimate.gang.hosts, tariff.nat_most_per_h)
+    return (
+        (unit_usd + list_usd * tariff.fee_share) * estimate.node_h
+        + tariff.disk_per_host_h * estimate.host_h
+        + nat * estimate.held_h
+        + tariff.storage_per_gib_h * estimate.kept_gib_h
+        + tariff.per_file * estimate.files
+        + tariff.reads
     )
 
 

@@ -12,7 +12,6 @@ again and repeats the segment. One during a start costs what was done of it, a w
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 HOPELESS = 500.0
@@ -40,8 +39,7 @@ class Cumulants(NamedTuple):
         return Cumulants(self.mean + seconds, self.variance, self.third)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class Course(NamedTuple):
     """Everything that decides how long a run takes."""
 
     work_s: float

@@ -37,9 +37,14 @@ class Estimate:
         "basis",
         "checkpoint_gib",
         "course",
+        "files",
         "gang",
         "hazard_per_node_h",
+        "held_h",
         "held_s",
+        "host_h",
+        "kept_gib_h",
+        "node_h",
         "useful",
         "wall_s",
     )
@@ -64,6 +69,13 @@ class Estimate:
         """Expected seconds that machines are held and billed."""
         self.wall_s = expected_wall_s(course, self.held_s)
         """Expected seconds from submit to the end."""
+        self.held_h = self.held_s / HOUR
+        self.node_h = gang.nodes * self.held_h
+        """What machines are billed by; so the next are for disks and for kept checkpoints."""
+        self.host_h = gang.hosts * self.held_h
+        self.kept_gib_h = (checkpoint_gib or 0.0) * self.wall_s / HOUR
+        self.files = course.segments * (gang.chips or 1) if checkpoint_gib else 0
+        """Written in all, one by each chip in every save."""
         self._kept: dict[tuple[bool, float], float] = {}
 
     def wall_quantile_s(self, probability: float) -> float:

@@ -5,15 +5,14 @@ Must not compute anything anew: the terms add up to what the candidate says.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from windlass.planner.candidates import Candidate
 from windlass.planner.estimate import Basis
 from windlass.planner.history import HOUR
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
+class Term(NamedTuple):
     """One part of a sum."""
 
     name: str

@@ -6,7 +6,7 @@ Must not know prices or specs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from windlass.catalog.model import Chip, Machine
 from windlass.planner.priors import Priors
@@ -15,8 +15,7 @@ GIGA = 1e9
 TERA = 1e12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gang:
+class Gang(NamedTuple):
     """So many nodes of one kind; slices, for TPUs."""
 
     machine: Machine

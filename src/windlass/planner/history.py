@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from windlass.planner.priors import Priors
 from windlass.spec.model import Accelerators
-from windlass.state.model import Attempt
-from windlass.state.phases import Outcome
+
+if TYPE_CHECKING:
+    from windlass.state.model import Attempt
 
 HOUR = 3600.0
-_PREEMPTED = frozenset({Outcome.PREEMPTED, Outcome.LOST})
+PREEMPTED = frozenset({"preempted", "lost"})
+"""Outcomes of attempts that count; spelt out, since a plan is often made without a store."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Seen(NamedTuple):
     """Preemptions in so many hours of nodes."""
 
     preemptions: int = 0
@@ -32,8 +34,7 @@ class Seen:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredStep:
+class MeasuredStep(NamedTuple):
     """How long a step of this program took, and on what."""
 
     accelerators: Accelerators
@@ -72,6 +73,6 @@ def seen_in(attempts: Iterable[Attempt], *, nodes: int) -> Seen:
         if attempt.started_at is None or attempt.ended_at is None:
             continue
         hours = max(0.0, attempt.ended_at - attempt.started_at) / HOUR * nodes
-        hit = attempt.outcome in _PREEMPTED
+        hit = attempt.outcome in PREEMPTED
         total = total.plus(Seen(preemptions=int(hit), node_hours=hours))
     return total

@@ -6,7 +6,7 @@ Must not refuse what could fit: the sum is the least that training with Adam nee
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from windlass.planner.gang import Gang
 from windlass.planner.priors import Priors
@@ -18,8 +18,7 @@ _LAYER_BYTES = 34.0
 """bf16 activations inside one layer, for each token and unit of width (arXiv 2205.05198)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryNeed:
+class MemoryNeed(NamedTuple):
     """What one chip must hold, in GiB."""
 
     gang: Gang

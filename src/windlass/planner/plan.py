@@ -5,6 +5,7 @@ Must not read a file, a clock or the network.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,7 @@ from windlass.catalog.query import Catalog
 from windlass.planner.ask import Ask, Circumstances, make_ask
 from windlass.planner.candidates import Candidate, Judge, Refusal
 from windlass.planner.estimate import Basis
+from windlass.planner.misses import STAGES
 from windlass.planner.ranking import Goal, failover, front, goal_of, ranked
 from windlass.spec.model import Spec
 
@@ -38,10 +40,7 @@ class Plan:
     @cached_property
     def front(self) -> tuple[Candidate, ...]:
         """Those that no other beats in both dollars and time; cheapest first."""
-        by_dollars = self.candidates
-        if self.goal is not Goal.DOLLARS:
-            by_dollars = tuple(ranked(by_dollars, Goal.DOLLARS))
-        return tuple(front(by_dollars))
+        return tuple(front(self.candidates))
 
     @cached_property
     def failover(self) -> tuple[Candidate, ...]:
@@ -52,14 +51,14 @@ class Plan:
 def make_plan(spec: Spec, catalog: Catalog, circumstances: Circumstances | None = None) -> Plan:
     """Judge every offer that the spec's resources could mean."""
     ask = make_ask(spec, catalog, circumstances or Circumstances())
-    candidates, refusals = Judge(ask, catalog.other_prices).judge(asked_offers(spec, catalog))
+    batches, refusals = Judge(ask, catalog.other_prices).judge(asked_offers(spec, catalog))
     goal = goal_of(spec.limits)
     return Plan(
         ask=ask,
         snapshot=catalog.snapshot,
         goal=goal,
         basis=_basis(ask),
-        candidates=tuple(ranked(candidates, goal)),
+        candidates=tuple(ranked(batches, goal)),
         refusals=tuple(refusals),
     )
 
@@ -79,3 +78,11 @@ def _basis(ask: Ask) -> Basis:
     if ask.amount is not None:
         return Basis.WORK
     return Basis.HOUR if ask.spec.limits.ttl_s is None else Basis.TTL
+
+
+def grouped(plan: Plan) -> list[tuple[str, int, Refusal]]:
+    """Refusals by reason, those nearest to a candidate first, each with an example."""
+    counts = Counter(refusal.code for refusal in plan.refusals)
+    examples = {refusal.code: refusal for refusal in reversed(plan.refusals)}
+    order = sorted(counts, key=STAGES.index, reverse=True)
+    return [(code, counts[code], examples[code]) for code in order]

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 _FILE = Path(__file__).with_name("data") / "priors.json"
 _ASSUMPTION = "assumption"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prior:
+class Prior(NamedTuple):
     """One figure."""
 
     key: str

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 
-from windlass.planner.candidates import Candidate
+from windlass.planner.candidates import Batch, Candidate
 from windlass.spec.model import Limits
 
 FAILOVER = 10
@@ -33,24 +33,30 @@ def goal_of(limits: Limits) -> Goal:
     return Goal.TIME if is_time else Goal.DOLLARS
 
 
-def ranked(candidates: Sequence[Candidate], goal: Goal) -> list[Candidate]:
+def ranked(batches: Sequence[Batch], goal: Goal) -> list[Candidate]:
     """Best first; equal ones in the order of `buy`, and then always in the same order."""
-    if goal is Goal.TIME:
-        return sorted(candidates, key=lambda c: (c.estimate.wall_s, c.way.order, c.usd, *_place(c)))
-    return sorted(candidates, key=lambda c: (c.usd, c.way.order, c.estimate.wall_s, *_place(c)))
+    is_time = goal is Goal.TIME
+
+    def key(batch: Batch) -> tuple[float, int, float, str, str, int]:
+        passed = batch.passed
+        usd, estimate = passed.usd, passed.estimate
+        worth, other = (estimate.wall_s, usd) if is_time else (usd, estimate.wall_s)
+        zone = batch.offers[0].zone
+        return worth, passed.way.order, other, zone, passed.label, estimate.gang.nodes
+
+    ordered = sorted(batches, key=key)
+    found: list[Candidate] = []
+    for batch in ordered:
+        found += batch.candidates()
+    return found
 
 
-def _place(candidate: Candidate) -> tuple[str, str, int]:
-    return candidate.offer.zone, candidate.label, candidate.estimate.gang.nodes
-
-
-def front(by_dollars: Sequence[Candidate]) -> list[Candidate]:
-    """Those that no other beats in both expected dollars and expected time.
-
-    Given and returned cheapest first.
-    """
+def front(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those that no other beats in both expected dollars and expected time; cheapest first."""
     kept: list[Candidate] = []
     fastest = math.inf
+    # Sorting is stable, so that of equals the one that ranks first is kept.
+    by_dollars = sorted(candidates, key=lambda candidate: candidate.usd)
     for candidate in by_dollars:
         if candidate.estimate.wall_s < fastest:
             fastest = candidate.estimate.wall_s

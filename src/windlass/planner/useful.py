@@ -5,7 +5,7 @@ Must not know prices, hazards or waits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from windlass.planner.gang import (
     Gang,
@@ -21,8 +21,7 @@ FLOPS_PER_TOKEN = 6.0
 GRADIENT_BYTES = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class Reference(NamedTuple):
     """A step that was measured, and what on."""
 
     gang: Gang
@@ -31,8 +30,7 @@ class Reference:
     """`spec`, or `history`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Amount:
+class Amount(NamedTuple):
     """How much there is to do, and what is known of how fast it goes."""
 
     steps: int | None = None
@@ -41,8 +39,7 @@ class Amount:
     reference: Reference | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Useful:
+class Useful(NamedTuple):
     """The time of useful work on one gang, and how it was found."""
 
     work_s: float

@@ -1,0 +1,172 @@
+"""`windlass plan`, as a person and as a program sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SPEC = """\
+name: llm
+run: python train.py
+resources: {accelerators: [H100:8, A100-80:8], nodes: 1..4}
+where: {regions: [us-*, europe-west4], buy: [flex-start, spot, on-demand]}
+work: {params: 7e9, tokens: 2e10}
+limits: {deadline: 72h}
+checkpoint: {to: gs://bucket/ckpt}
+data: {train: gs://bucket/shards}
+"""
+METRIC = "PREEMPTIBLE_NVIDIA_H100_GPUS"
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> str:
+    return write(tmp_path, "train.yaml", SPEC)
+
+
+def write(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_the_table_shows_the_best_why_others_were_refused_and_the_front(windlass, spec):
+    result = windlass("plan", spec, "--top", "3")
+    assert result.status == 0
+    head, what, _, header, *rows = result.out.splitlines()
+    assert head.startswith("llm  ")
+    assert "P90" in what
+    assert header.split()[:5] == ["ZONE", "MACHINE", "BUY", "NODES", "$/H"]
+    assert "cheapest" in rows[0]
+    assert "Refused" in result.out
+    assert "is not in the regions asked for" in result.out
+    assert "Dollars against time" in result.out
+    assert "Tried in this order" in result.out
+    assert "unpriced: reading gs://bucket/shards" in result.out
+
+
+def test_json_has_the_same_in_stable_keys(windlass, spec):
+    document = windlass("plan", spec, "--json", "--top", "2").document
+    assert set(document) == {
+        "name",
+        "catalog",
+        "goal",
+        "basis",
+        "is_upper_bound",
+        "candidates_total",
+        "refusals_total",
+        "candidates",
+        "front",
+        "failover",
+        "refusals",
+    }
+    best, second = document["candidates"]
+    assert best["usd"]["expected"] <= second["usd"]["expected"]
+    assert best["usd"]["p50"] <= best["usd"]["p90"]
+    assert best["seconds"]["p90"] <= 72 * 3600
+    assert best["usd"]["is_lower_bound"] is True
+    assert document["front"][0]["offer"] == best["offer"]
+    assert document["failover"][0] == {"offer": best["offer"], "nodes": best["nodes"]}
+    assert {row["code"] for row in document["refusals"]} >= {"region"}
+
+
+def test_every_term_of_one_offer_is_explained(windlass, spec):
+    best = windlass("plan", spec, "--json").document["candidates"][0]
+    text = windlass("plan", spec, "--explain", best["offer"]).out
+    for term in ("machines", "boot disks", "checkpoints kept", "useful work", "waits", "P90"):
+        assert term in text
+    document = windlass("plan", spec, "--explain", best["offer"], "--json").document
+    total = sum(term["value"] for term in document["dollars"])
+    assert total == pytest.approx(document["usd"]["expected"], rel=1e-4)
+    assert sum(term["value"] for term in document["time"]) == pytest.approx(
+        document["seconds"]["expected"], rel=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    ("offer", "said"),
+    [
+        ("asia-east1-c/a3-highgpu-8g/spot", "was refused: asia-east1 is not in the regions"),
+        ("us-central1-a/g2-standard-4/spot", "the spec does not ask for"),
+        ("us-central1-a/nothing/spot", "there is no offer"),
+    ],
+)
+def test_an_offer_that_is_no_candidate_says_why(windlass, spec, offer, said):
+    result = windlass("plan", spec, "--explain", offer)
+    assert result.status == 2
+    assert said in result.err
+
+
+def test_assumptions_are_shown_with_their_sources(windlass):
+    text = windlass("plan", "--assumptions").out
+    assert "hazard/spot/H100" in text
+    assert "skynomad" in text
+    document = windlass("plan", "--assumptions", "--json").document
+    assert all(row["source"] for row in document)
+    assert any(row["is_assumption"] for row in document)
+
+
+def test_specs_are_compared_side_by_side(windlass, spec, tmp_path):
+    other = write(tmp_path, "other.yaml", SPEC.replace("[H100:8, A100-80:8]", "[H200:8]"))
+    result = windlass("plan", "--compare", spec, other)
+    assert result.status == 0
+    assert spec in result.out
+    assert other in result.out
+    documents = windlass("plan", "--compare", spec, other, "--json").document
+    assert [document["spec"] for document in documents] == [spec, other]
+
+
+def test_a_quota_refuses_and_names_what_is_missing(windlass, spec, tmp_path):
+    quota = write(tmp_path, "quota.yaml", f"us-central1: {{{METRIC}: 4}}\n")
+    fast = write(tmp_path, "fast.yaml", SPEC.replace("[H100:8, A100-80:8]", "[H100:8]"))
+    document = windlass("plan", fast, "--quota", quota, "--json").document
+    refusal = next(row for row in document["refusals"] if row["code"] == "quota")
+    said = f"us-central1 has 4 of {METRIC} free; 16 are needed for 2 nodes"
+    assert refusal["example"]["message"] == said
+
+
+def test_a_commitment_makes_on_demand_cheaper(windlass, tmp_path):
+    path = write(tmp_path, "a.yaml", SPEC.replace("[flex-start, spot, on-demand]", "[on-demand]"))
+    plain = windlass("plan", path, "--json").document["candidates"][0]
+    committed = windlass("plan", path, "--json", "--commit", "3y").document["candidates"][0]
+    assert committed["usd_per_hour"] == pytest.approx(plain["usd_per_hour"] * 0.45)
+
+
+def test_data_whose_place_is_told_is_priced(windlass, spec):
+    best = windlass("plan", spec, "--json", "--data", "train=us:10TiB").document["candidates"][0]
+    assert best["unpriced"] == []
+    assert best["usd"]["is_lower_bound"] is False
+
+
+def test_an_impossible_ask_names_the_nearest(windlass, tmp_path):
+    path = write(tmp_path, "a.yaml", SPEC.replace("deadline: 72h", "deadline: 1h"))
+    result = windlass("plan", path)
+    assert result.status == 2
+    assert "no-feasible-plan" in result.err
+    assert "Nearest:" in result.err
+    assert "deadline: " in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "0 specs are named"),
+        (("a.yaml", "b.yaml"), "2 specs are named"),
+        (("--compare", "a.yaml"), "needs two specs"),
+        (("SPEC", "--quota", "nowhere.yaml"), "--quota nowhere.yaml"),
+        (("SPEC", "--quota", "SPEC"), "holds no quota"),
+        (("SPEC", "--data", "train"), "a part is missing"),
+        (("SPEC", "--data", "train=us:10"), "has no unit"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(windlass, spec, arguments, said):
+    result = windlass("plan", *(spec if word == "SPEC" else word for word in arguments))
+    assert result.status == 2
+    assert said in result.err
+
+
+def test_a_spec_without_work_is_labelled_an_upper_bound(windlass, tmp_path):
+    text = "name: a\nrun: b\nresources: {accelerators: H100:8}\nlimits: {ttl: 4h}\n"
+    path = write(tmp_path, "a.yaml", text)
+    assert "upper bound" in windlass("plan", path).out
+    assert windlass("plan", path, "--json").document["is_upper_bound"] is True
