@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import counts
@@ -19,16 +20,22 @@ def changed(**fields: float) -> Course:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("case", cases(counts.EXAMPLES // 5), ids=str)
+@pytest.mark.parametrize("case", cases(counts.EXAMPLES // 3), ids=str)
 def test_mean_and_spread_agree_with_played_runs(case):
     wall, hits = play(case.play, count=case.count, seed=case.seed)
     found = moments(case.course)
-    error = wall.std() / math.sqrt(case.count)
-    assert wall.mean() == pytest.approx(found.mean, rel=0.02)
-    assert abs(wall.mean() - found.mean) < 5 * error + 1e-9 * found.mean
-    assert hits.mean() == pytest.approx(case.course.preemptions, rel=0.02, abs=0.02)
+    agrees(found.mean, wall)
+    agrees(case.course.preemptions, hits)
     if hits.sum() > 5000:  # Fewer say little of a spread that they alone make.
         assert wall.std() == pytest.approx(math.sqrt(found.variance), rel=0.06)
+
+
+def agrees(expected: float, played: np.ndarray) -> None:
+    """Within chance, and within 2 % where so many runs were played that chance is far smaller."""
+    off, chance = abs(played.mean() - expected), played.std() / math.sqrt(played.size)
+    assert off < 5 * chance + 1e-9 * expected
+    if chance < 0.004 * expected:
+        assert off < 0.02 * expected
 
 
 def test_nothing_is_added_when_nothing_can_happen():

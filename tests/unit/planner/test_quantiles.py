@@ -25,7 +25,7 @@ A_HAIR = 1 + 1e-9
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("case", cases(counts.EXAMPLES // 5), ids=str)
+@pytest.mark.parametrize("case", cases(counts.EXAMPLES // 3), ids=str)
 def test_the_promised_part_of_played_runs_ends_in_time(case):
     wall, _ = play(case.play, count=case.count, seed=case.seed)
     p50, p90 = quantile_s(case.course, P50), quantile_s(case.course, P90)
