@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from windlass.agent import layout
 from windlass.controller.request import claim_request, facts_of
+from windlass.controller.secrets import SecretFiles
 from windlass.controller.source import Source, pack
 from windlass.engines.base import Admits, Engine
 from windlass.errors import OptionRefused, RunChanged
@@ -40,6 +41,8 @@ class Ask:
     is_emulated: bool
     environment: Mapping[str, str]
     """What ranks inherit on the caller's own machine."""
+    caller: Mapping[str, str]
+    """Everything the caller has set, where the values of secrets are taken from."""
 
 
 def submit(
@@ -49,7 +52,7 @@ def submit(
     store: Store,
     engine: Engine[Any],
     home: Path,
-    keep_secrets: Callable[[str, Spec], None],
+    secrets: SecretFiles,
 ) -> Run:
     """Check, ship the source, and write the run. Raises before anything is written when the engine
     can never hold it."""
@@ -62,13 +65,14 @@ def submit(
             continue  # Somebody else has this id.
         try:
             source = _ship(ask, folder, home=home)
-            keep_secrets(run.id, ask.spec)
+            secrets.keep(run.id, ask.spec.secrets, ask.caller)
             run = _with_source(run, source.sha)
             store.add_run(run, _first_event(run, source))
-        except RunChanged:
-            continue  # The id is taken in a store that others share.
-        except BaseException:
+        except BaseException as error:
+            secrets.forget(run.id)
             shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, RunChanged):
+                continue  # The id is taken in a store that others share.
             raise
         return run
     raise OptionRefused(
