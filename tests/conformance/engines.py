@@ -28,6 +28,7 @@ class Bench:
     def __init__(self, make: Callable[[EngineSite], Engine[Any]], home: Path) -> None:
         self._make = make
         self.home = home
+        self.processes = Processes()
         self.engine = self.restart()
 
     def restart(self) -> Engine[Any]:
@@ -35,7 +36,7 @@ class Bench:
         site = EngineSite(
             home=self.home,
             world=system_world(),
-            processes=Processes(),
+            processes=self.processes,
             agent=lambda: build(self.home / "agent"),
             secrets=lambda run: None,
             wake=self.home / "wake",

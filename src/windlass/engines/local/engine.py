@@ -138,11 +138,11 @@ class LocalEngine:
         entry = self._entries.get(handle)
         if entry is None:
             return
-        if entry.placement is None:
-            self._forget(handle)
-            return
         try:
-            self._cancel_placed(entry, now=now)
+            if entry.placement is None:
+                self._forget(handle)
+            else:
+                self._cancel_placed(entry, now=now)
         except OSError as error:
             raise _transient(error) from error
 
@@ -323,7 +323,8 @@ class LocalEngine:
             entry.cancelled_at = at
         is_overdue = not 0 <= at - entry.cancelled_at < KILL_AFTER_S
         nodes = range(entry.request.nodes)
-        for node in nodes:
+        # Those that can be told by signal first: to forbid a start takes some space on the disk.
+        for node in sorted(nodes, key=lambda node: not self._desk.has_started(claim, node)):
             self._cancel_node(claim, node, is_first=is_first, now=now or is_overdue)
         if is_overdue:
             self._kill_keepers(entry)
