@@ -29,13 +29,14 @@ class Bench:
         self._make = make
         self.home = home
         self.processes = Processes()
+        self.world = system_world()
         self.engine = self.restart()
 
     def restart(self) -> Engine[Any]:
         """The engine as a new controller builds it, over the same world."""
         site = EngineSite(
             home=self.home,
-            world=system_world(),
+            world=self.world,
             processes=self.processes,
             agent=lambda: build(self.home / "agent"),
             secrets=lambda run: None,

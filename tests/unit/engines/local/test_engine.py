@@ -170,7 +170,7 @@ def test_forgetting_a_run_removes_its_work_and_its_tombstones(bench):
 # ---- odd homes -----------------------------------------------------------------------------------
 
 HOMES = {
-    "spaces and quotes": "a home's \"own\" $place",
+    "spaces and quotes": 'a home\'s "own" $place',
     "Unicode": "héim/日本語/🪢",
     "percent and hash": "100%/#1?x=y",
     "very long": "/".join(["long-" * 20] * 20),

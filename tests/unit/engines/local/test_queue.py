@@ -40,9 +40,7 @@ def test_every_node_has_gpus_of_its_own():
 
 def test_gpus_that_are_held_are_not_given_again():
     held = holding(make_local_request("a-1-0", on="L4:2"), 0, 2)
-    answers = offer(
-        machine(*["L4"] * 4), make_local_request("b-1-0", on="L4:2"), started=[held]
-    )
+    answers = offer(machine(*["L4"] * 4), make_local_request("b-1-0", on="L4:2"), started=[held])
     assert answers["b-1-0"].gpus == ((1, 3),)
 
 
@@ -60,12 +58,8 @@ def test_a_large_claim_is_not_starved_by_small_ones_behind_it():
         started=[held],
     )
     assert claims_started(answers) == []
-    assert answers["large-1-0"] == (
-        "4 GPUs are needed and 2 free, number 1 in the queue, behind a"
-    )
-    assert answers["small-1-0"] == (
-        "1 GPU is needed and 0 free, number 2 in the queue, behind a"
-    )
+    assert answers["large-1-0"] == ("4 GPUs are needed and 2 free, number 1 in the queue, behind a")
+    assert answers["small-1-0"] == ("1 GPU is needed and 0 free, number 2 in the queue, behind a")
 
 
 def test_gpus_that_a_claim_found_are_kept_while_it_waits_for_processors():
