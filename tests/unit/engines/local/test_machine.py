@@ -28,10 +28,7 @@ LISTINGS = {
         "0, NVIDIA RTX PRO 6000 Blackwell Server Edition, 97887\n",
         ["RTX-PRO-6000"],
     ),
-    "one that no spec can name": (
-        "0, NVIDIA GeForce RTX 4090, 24564\n",
-        ["NVIDIA GeForce RTX 4090"],
-    ),
+    "one that no spec can name": ("0, NVIDIA RTX A6000, 49140\n", ["NVIDIA RTX A6000"]),
     "two models": ("0, NVIDIA L4, 23034\n1, Tesla T4, 15360\n", ["L4", "T4"]),
     "MIG parts are passed over": (
         "0, NVIDIA A100-SXM4-40GB, 40960\n  MIG 1g.5gb     Device  0: (UUID: MIG-1)\n",
