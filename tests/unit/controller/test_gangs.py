@@ -11,6 +11,7 @@ from windlass.controller.gangs import GangReader
 from windlass.controller.sightings import Sightings
 from windlass.controller.view import GangEnd, NodeExit
 from windlass.simulation.disk import Disk
+from windlass.simulation.timeline import Timeline
 
 CLAIM = "r-1-0"
 WINNER = layout.winner(1)
@@ -35,13 +36,13 @@ def disk():
 
 @pytest.fixture
 def reader():
-    return GangReader(Sightings())
+    return GangReader(Sightings(), Timeline())
 
 
 def read_all(reader, disk):
     """What is known of node 0 and its gang."""
     folder = disk.seen_by(lambda: False)
-    node = reader.node(folder, 1, CLAIM, node=0, at=100.0)
+    node = reader.node(folder, 1, CLAIM, node=0)
     return {
         WINNER: reader.winner(folder, "r", 1),
         END: reader.end(folder, 1, CLAIM),
