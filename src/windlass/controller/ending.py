@@ -168,7 +168,7 @@ def _by_silence(view: View, claim: ClaimView) -> Ending | None:
         return _lost(claim, f"node {index} has not been heard of for {age_s:.0f} s", node=index)
     if claim.up_for_s < view.limits.start_timeout_s:
         return None
-    index = _first(claim, lambda node: node.beat_age_s is None)
+    index = _first(claim, lambda node: node.exit is None and node.beat_age_s is None)
     if index is None:
         return None
     return Ending(
