@@ -147,8 +147,9 @@ def _by_early_exit(view: View, claim: ClaimView) -> Ending | None:
 
 
 def _by_engine(view: View, claim: ClaimView) -> Ending | None:
-    has_left = all(node.exit is not None for node in claim.nodes)
-    if is_gone(view, claim) and not has_left:
+    # Whoever left because of a failure that cannot be read any more leaves no other rule to end it.
+    is_told = claim.end is not None and all(node.exit is not None for node in claim.nodes)
+    if is_gone(view, claim) and not is_told:
         return _lost(claim, f"the machines are gone{_because(claim.observation.reason)}")
     if claim.observation.seen is not Seen.RUNNING or claim.missing_for_s < view.limits.stale_s:
         return None
