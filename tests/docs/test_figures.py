@@ -10,6 +10,7 @@ import tree
 from windlass.agent import chunks, logs, mask, node
 from windlass.controller import backoff, commands, decide, ending, loop, workers
 from windlass.engines.local import engine as local
+from windlass.engines.local import nodes
 from windlass.simulation import engine as simulated
 from windlass.spec.model import Limits
 
@@ -48,7 +49,7 @@ QUOTED = [
     ("docs/concepts/runs.md", f"ends {workers.IDLE_S:g} s after the last run"),
     (LOCAL, f"gives ranks {local.NOTICE_S:g} s between SIGTERM and SIGKILL"),
     (LOCAL, f"does not obey within {local.KILL_AFTER_S:g} s"),
-    (LOCAL_DESIGN, f"lock after {local.SPAWN_TIMEOUT_S:g} s never will"),
+    (LOCAL_DESIGN, f"lock after {nodes.SPAWN_TIMEOUT_S:g} s never will"),
     ("docs/concepts/run-folder.md", f"every {node.HEARTBEAT_S:g} s"),
     ("docs/concepts/run-folder.md", f"a chunk grows to {chunks.CHUNK_BYTES >> 20} MiB"),
     ("docs/concepts/run-folder.md", f"end at {logs.CAP_BYTES >> 20} MiB"),

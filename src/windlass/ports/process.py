@@ -59,6 +59,11 @@ class Processes:
         """Let children that have ended go, so that none stays behind as a zombie."""
         self._children = [child for child in self._children if not _has_ended(child)]
 
+    def is_running(self, child: int) -> bool:
+        """Whether a program that this object has started still runs."""
+        self.reap()
+        return child in self._children
+
     def ask(self, argv: Sequence[str], *, timeout_s: float = 10.0) -> Finished | None:
         """Run a short program; None when it is not installed or does not answer."""
         try:

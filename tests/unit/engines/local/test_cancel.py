@@ -19,6 +19,7 @@ from windlass.engines.base import Seen
 from windlass.engines.local import engine as local_engine
 from windlass.engines.local.desk import Desk
 from windlass.engines.local.factory import build
+from windlass.engines.local.nodes import SPAWN_TIMEOUT_S
 from windlass.ports.clock import SystemClock
 
 DETACH = """
@@ -172,11 +173,18 @@ def test_an_agent_that_does_not_obey_is_killed_after_its_notice(bench, desk, clo
     assert not is_alive(rank)
 
 
+def test_a_keeper_that_dies_before_it_has_its_lock_is_missed_at_once(bench, desk):
+    handle = bench.submit(bench.claim("a-1-0", "true"))
+    spawned = next(iter(bench.engine._nodes._spawned.values()))
+    os.kill(spawned, signal.SIGKILL)
+    bench.wait(handle, Seen.GONE, timeout_s=5)
+
+
 def test_a_node_that_never_came_up_is_missing_after_a_while(bench, desk, clock):
     request = bench.engine.render(bench.claim("a-1-0", "true"))
     desk.write("a-1-0", "request.json", request.to_json())
     desk.write("a-1-0", "placed.json", {"gpus": [[]]})
     desk.write("a-1-0", "cancelled.json", {"at": 0.0})
     assert bench.look("a-1-0").seen is Seen.RUNNING
-    clock.late_s = local_engine.SPAWN_TIMEOUT_S + 1.0
+    clock.late_s = SPAWN_TIMEOUT_S + 1.0
     assert bench.look("a-1-0").seen is Seen.GONE
