@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from windlass.errors import WindlassError
 
 INTERRUPTED = 130
+OUTPUT_LOST = 74
 GARBAGE_AFTER = 50_000
 """New objects before garbage is looked for. A start makes tens of thousands and no garbage: with
 Python's own 700, looking is a twelfth of `windlass version`."""
@@ -25,12 +26,13 @@ Python's own 700, looking is a twelfth of `windlass version`."""
 def main() -> NoReturn:
     """The `windlass` command."""
     gc.set_threshold(GARBAGE_AFTER)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # Closed by the caller: what nobody reads goes nowhere.
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123 - pathlib is slow to import.
     status = run(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _close_stdout()
-    if sys.stderr is not None:
+    if _is_output_lost():
+        status = status or OUTPUT_LOST
+    with contextlib.suppress(OSError):
         sys.stderr.flush()
     # Taking the interpreter apart is a seventh of `windlass ps`, and does nothing that the end of
     # the process does not do by itself.
@@ -66,6 +68,8 @@ def _explain(error: Exception, arguments: list[str]) -> int:
     is_json = "--json" in arguments[: _first_foreign(arguments)]
     if isinstance(error, Abort):
         return INTERRUPTED
+    if isinstance(error, OSError) and _is_output_lost("\n"):
+        return OUTPUT_LOST
     if isinstance(error, ClickException):
         error = _misuse(error)
     elif not isinstance(error, WindlassError):
@@ -107,6 +111,21 @@ def _bug(error: Exception, arguments: list[str]) -> WindlassError:
     )
 
 
+def _is_output_lost(text: str = "") -> bool:
+    """Write this and what is left to be written; True, and said, when it cannot be."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_stdout()
+    except OSError as error:
+        _close_stdout()
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"windlass: the output could not be written: {error.strerror}\n")
+        return True
+    return False
+
+
 def _close_stdout() -> None:
-    """The reader has gone (`| head`): let nobody try to write to it again at exit."""
+    """The reader has gone (`| head`), or there is no room: let nobody try again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
