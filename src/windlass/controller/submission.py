@@ -18,9 +18,9 @@ from windlass.controller.request import claim_request, facts_of
 from windlass.controller.secrets import SecretFiles
 from windlass.controller.source import Source, pack
 from windlass.engines.base import Admits, Engine
-from windlass.errors import OptionRefused, RunChanged
+from windlass.errors import CapacityError, MachineTooSmall, OptionRefused, RunChanged
 from windlass.ports.world import World
-from windlass.spec.canonical import to_json
+from windlass.spec.canonical import from_json, to_json
 from windlass.spec.model import Spec
 from windlass.spec.names import slug
 from windlass.state.model import Claim, Event, Run
@@ -59,14 +59,14 @@ def submit(
     now = world.clock.now()
     for _ in range(TRIES):
         run = _new_run(ask, run_id=f"{slug(ask.spec.name)}-{world.entropy.id()}", now=now)
-        _check_engine(engine, run)
+        run = _choose(engine, run)
         folder = home / layout.RUNS / run.id
         if not _make(folder):
             continue  # Somebody else has this id.
         try:
             source = _ship(ask, folder, home=home)
             secrets.keep(run.id, ask.spec.secrets, ask.caller)
-            run = _with_source(run, source.sha)
+            run = _with_options(run, source=source.sha)
             store.add_run(run, _first_event(run, source))
         except BaseException as error:
             secrets.forget(run.id)
@@ -118,9 +118,28 @@ def _new_run(ask: Ask, *, run_id: str, now: float) -> Run:
     )
 
 
-def _with_source(run: Run, sha: str) -> Run:
-    options = json.loads(run.options) | {"source": sha}
+def _with_options(run: Run, **more: Any) -> Run:
+    options = json.loads(run.options) | more
     return replace(run, options=json.dumps(options, sort_keys=True))
+
+
+def _choose(engine: Engine[Any], run: Run) -> Run:
+    """The run with the first of its accelerators that the engine can ever give it.
+
+    Raises what the engine says of them when it can give none.
+    """
+    count = max(1, len(from_json(run.spec).resources.accelerators))
+    refusals: list[CapacityError] = []
+    for index in range(count):
+        chosen = _with_options(run, wanted=index)
+        try:
+            _check_engine(engine, chosen)
+        except CapacityError as refusal:
+            refusals.append(refusal)
+            continue
+        return chosen
+    said = "; ".join(dict.fromkeys(refusal.message for refusal in refusals))
+    raise MachineTooSmall(said, remedy=refusals[0].remedy)
 
 
 def _check_engine(engine: Engine[Any], run: Run) -> None:

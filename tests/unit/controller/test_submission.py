@@ -10,6 +10,7 @@ import pytest
 
 from controllers import ToldEngine
 from windlass.agent import layout
+from windlass.controller.request import facts_of
 from windlass.controller.secrets import SecretFiles
 from windlass.controller.submission import TRIES, Ask, submit
 from windlass.errors import (
@@ -21,6 +22,7 @@ from windlass.errors import (
     StoreBusy,
 )
 from windlass.ports.world import system_world
+from windlass.spec.accelerators import accelerators
 from windlass.spec.canonical import from_json
 from windlass.spec.model import Limits, Resources, Spec
 from windlass.state.phases import RunPhase
@@ -100,6 +102,25 @@ def test_a_run_has_a_row_a_folder_and_a_first_event(desk):
     (event,) = desk.store.list_events(run.id)
     assert (event.code, event.message) == ("submitted", "submitted with 2 files of source")
     assert desk.engine.asked == [], "nothing is started here"
+
+
+class Choosy(ToldEngine):
+    """An engine that has two L4 and nothing else."""
+
+    def admit(self, claim):
+        (wanted,) = claim.accelerators
+        if (wanted.name, claim.accelerators_per_node) != ("L4", 2):
+            raise MachineTooSmall(f"no {wanted} here", remedy="Try another.")
+
+
+def test_the_first_accelerators_that_the_engine_can_give_are_chosen(desk):
+    desk.engine = Choosy()
+    wanted = tuple(accelerators(name) for name in ("v5e-16", "H100:8", "L4:2"))
+    run = desk.submit(resources=Resources(accelerators=wanted))
+    facts = facts_of(run)
+    assert (str(facts.wanted), facts.nodes) == ("L4:2", 1)
+    with pytest.raises(MachineTooSmall, match="no v5e-16 here; no H100:8 here"):
+        desk.submit(resources=Resources(accelerators=wanted[:2]))
 
 
 def test_ids_differ_though_names_do_not(desk):
