@@ -22,7 +22,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 bin := .venv/bin
 dev := .venv/.installed-dev
-pytest := $(bin)/python -m pytest -n $(WORKERS) --dist loadgroup --durations 10
+pytest := $(bin)/python -m pytest -n $(WORKERS) --dist worksteal --durations 10
 
 # A checkout that was moved has an environment that points to where it was.
 ifneq ($(shell cat .venv/.place 2>/dev/null),$(CURDIR))

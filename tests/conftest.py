@@ -22,9 +22,6 @@ TESTS = Path(__file__).parent
 # Tests that start processes are checked one by one; the others together, at the end.
 STARTS_PROCESSES = ("kill", "conformance", "unit/agent", "unit/engines", "unit/cli")
 
-# Tests of real claims, all called alike.
-CLAIMS = ("conformance/test_engines.py", "unit/agent", "unit/engines")
-
 _numbers = itertools.count(1)
 
 # `make test` tries the same examples everywhere and every day; `make soak` looks for new ones.
@@ -42,14 +39,6 @@ hypothesis.settings.load_profile("windlass")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--update-golden`, for whoever changed a request on purpose."""
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests of real claims in one process: a claim's processes are found by its name on the
-    whole machine, and many tests use the same name."""
-    for item in items:
-        if any(item.path.is_relative_to(TESTS / folder) for folder in CLAIMS):
-            item.add_marker(pytest.mark.xdist_group("claims"))
 
 
 @pytest.fixture

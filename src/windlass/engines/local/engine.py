@@ -164,7 +164,7 @@ class LocalEngine:
         try:
             request = requests.from_json(self._desk.read(claim, "request.json") or {})
         except (KeyError, TypeError):
-            kill_marked(claim)
+            kill_marked(self._desk.mark(claim))
             self._desk.end(claim)
             return None
         entry = _Entry(request=request)
@@ -264,7 +264,7 @@ class LocalEngine:
         missing = [node for node in range(entry.request.nodes) if self._is_missing(entry, node)]
         if len(missing) < entry.request.nodes:
             return Observation(seen=Seen.RUNNING, missing=tuple(missing))
-        if find_marked(handle):
+        if find_marked(self._desk.mark(handle)):
             reason = "its agents are gone but processes of it are left"
             return Observation(seen=Seen.RUNNING, missing=tuple(missing), reason=reason)
         self._forget(handle)
@@ -305,7 +305,8 @@ class LocalEngine:
                 self._nodes.kill(claim, node)
         # With nobody left who could do it (both keeper and agent were killed at once), its marked
         # processes are ended here. Nobody may ever look at it again: what has ended is let go.
-        if all(self._is_missing(entry, node) for node in nodes) and not kill_marked(claim):
+        mark = self._desk.mark(claim)
+        if all(self._is_missing(entry, node) for node in nodes) and not kill_marked(mark):
             self._forget(claim)
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from windlass.agent.processes import kill_marked
+from windlass.agent.processes import MARK, kill_marked
 from windlass.engines.local.desk import Desk
 from windlass.ports.clock import Clock
 from windlass.ports.process import Processes
@@ -55,7 +55,11 @@ class Nodes:
                 self._program,
                 str(self._desk.path(claim, f"node-{node}.json")),
             ],
-            env={"WINDLASS_CLAIM": claim, "WINDLASS_NODE": str(node)},
+            env={
+                MARK: self._desk.mark(claim),
+                "WINDLASS_CLAIM": claim,
+                "WINDLASS_NODE": str(node),
+            },
             output=self._desk.path(claim, f"node-{node}.log"),
         )
 
@@ -86,7 +90,7 @@ class Nodes:
         if not self._desk.has_started(claim, node) or not self._desk.is_alive(claim, node):
             return
         if self._desk.keeper(claim, node) is None:
-            kill_marked(claim)
+            kill_marked(self._desk.mark(claim))
         else:
             self.tell(claim, node, signal.SIGKILL)
 
