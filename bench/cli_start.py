@@ -50,7 +50,7 @@ def measure() -> Result:
     return Result(
         title="Start of a command",
         baseline="the same interpreter running `-c pass`, to its end",
-        limit="1 x is Python itself; click alone is about 2.5 x, sqlite3 1.8 x",
+        limit="1 x is Python itself; click alone is about 2.7 x, sqlite3 1.8 x",
         peers=(
             "kubectl version --client 4.3 x, torchx --help 11 x, ray --help 54 x, "
             "dstack --help 83 x, sky --version 144 x, sky status 268 x (2026-11-15)"

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 from clocks import PYTHON, WINDLASS, environment, first_line_s, in_turn, median
-from controllers import controller_of
 from figures import Figure, Result
+from usage import controller_of
 
 REPETITIONS = 15
 TARGET = 8.0

@@ -26,7 +26,7 @@ BENCHMARKS = {
 
 
 def main() -> int:
-    """The exit status: 1 when a target was missed."""
+    """Run what was chosen; the exit status is 1 when a target was missed."""
     parser = argparse.ArgumentParser(description="Measure Windlass beside plain Python.")
     parser.add_argument("--only", action="append", choices=sorted(BENCHMARKS), metavar="NAME")
     parser.add_argument("--json", action="store_true", dest="is_json")

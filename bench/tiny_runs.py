@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 from clocks import PYTHON, environment
-from controllers import Usage, controller_of, usage_of
 from figures import Figure, Result
+from usage import Usage, controller_of, usage_of
 
 from windlass.assemble import Home
 from windlass.spec.load import load_spec

@@ -40,13 +40,14 @@ def main() -> int:
     """The exit status: 0 when the node was lost and the run succeeded all the same."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keep", action="store_true", help="keep the home folder of the demo")
-    keep = parser.parse_args().keep
+    parser.add_argument("--spec", type=Path, default=SPEC, help="run this spec instead")
+    options = parser.parse_args()
     # A terminal that is closed, or a `kill`, must not leave a training behind.
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
     try:
-        with private_home(keep=keep) as path:
-            return show(path)
+        with private_home(keep=options.keep) as path:
+            return show(path, options.spec)
     except KeyboardInterrupt:
         return 130
 
@@ -55,15 +56,15 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def show(path: Path) -> int:
+def show(path: Path, spec: Path) -> int:
     """Run it, take a node away, and tell what happened."""
     from windlass.cli.main import run
 
     paint = Paint(sys.stdout)
-    say(paint(f"$ windlass run {SPEC.relative_to(SPEC.parent.parent.parent)}", "bold"))
+    say(paint(f"$ windlass run {os.path.relpath(spec)}", "bold"))
     thief = Thief(path, paint)
     thief.start()
-    status = run(["run", str(SPEC)])
+    status = run(["run", str(spec)])
     thief.is_over = True
     thief.join()
     if status != 0:
@@ -198,15 +199,16 @@ def summary(home: Home, took_at: float, paint: Paint) -> str:
     records = read_records(home.folder(run.id), run.attempt)
     report = report_of(home, run)
     losses = [record.metrics["loss"] for record in records if "loss" in record.metrics]
-    again = next(r.time for r in records if r.attempt > 1 and not r.event and r.time is not None)
+    again = next((r.time for r in records if r.attempt > 1 and not r.event and r.time), None)
     lost_s = report.steps_lost * (report.step_s or 0.0)
     pairs = [
         ("trained", f"{report.steps} steps, loss {losses[0]:.2f} to {losses[-1]:.2f}"),
         ("restarts", f"{report.restarts}, without being asked"),
         ("noticed", f"{duration((first.ended_at or took_at) - took_at)} after the node was killed"),
-        ("recovered", f"{duration(again - took_at)} after, at the next step done"),
         ("work lost", f"{plural(report.steps_lost, 'step')}, {duration(lost_s)} of training"),
     ]
+    if again is not None:
+        pairs.insert(3, ("recovered", f"{duration(again - took_at)} after, at the next step done"))
     if report.goodput is not None:
         useful, wall = duration(report.useful_s or 0.0), duration(report.wall_s or 0.0)
         pairs.append(("goodput", f"{percent(report.goodput)}: {useful} of {wall} made the model"))

@@ -15,6 +15,7 @@ import pytest
 
 import counts
 import isolation
+from goldens import Golden
 
 TESTS = Path(__file__).parent
 
@@ -33,6 +34,17 @@ hypothesis.settings.register_profile(
     print_blob=True,
 )
 hypothesis.settings.load_profile("windlass")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--update-golden`, for whoever changed a request on purpose."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compares what is rendered with what is kept under tests/golden."""
+    return Golden(is_updating=request.config.getoption("--update-golden"))
 
 
 @pytest.fixture(scope="session")

@@ -117,13 +117,18 @@ class Gang:
         """Start the agent of a node; `changes` are statements that shorten node.py's times."""
         code = _PROGRAM.format(sources=str(SOURCES), changes=changes)
         command = [python, "-I", "-S", *(program or ("-c", code)), str(self._node_file(node))]
-        env = {"WINDLASS_CLAIM": self.claim, "WINDLASS_TEST_ID": os.environ["WINDLASS_TEST_ID"]}
+        env = {"WINDLASS_MARK": self.mark, "WINDLASS_TEST_ID": os.environ["WINDLASS_TEST_ID"]}
         with (self.root / f"agent-{self.attempt}-{node}.txt").open("ab") as output:
             agent = subprocess.Popen(
                 command, stdout=output, stderr=output, env=env, start_new_session=True
             )
         self.agents.append(agent)
         return agent
+
+    @property
+    def mark(self) -> str:
+        """What all of its processes carry in their environment."""
+        return str(self.root)
 
     def start_all(self, **options: Any) -> None:
         for node in range(self.nodes):

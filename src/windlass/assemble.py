@@ -34,9 +34,11 @@ INHERITED = (
     "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TERM VIRTUAL_ENV CONDA_PREFIX "
     "CONDA_DEFAULT_ENV PYTHONPATH LD_LIBRARY_PATH CUDA_HOME CUDA_PATH XDG_CACHE_HOME "
     "XDG_CONFIG_HOME HF_HOME TORCH_HOME JAX_PLATFORMS XLA_FLAGS OMP_NUM_THREADS "
-    "SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_INDEX_URL PIP_FIND_LINKS PIP_CERT"
+    "SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_FIND_LINKS PIP_CERT"
 ).split()
 DEFAULT_ENGINE = "local"
+UNDER_WAY_S = 3600.0
+"""A command that keeps secrets for a run has written the run long before that."""
 
 
 def home_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -159,6 +161,7 @@ class Home:
             owner=self.config.owner or _user(),
             is_emulated=emulate,
             environment={key: self.caller[key] for key in INHERITED if key in self.caller},
+            caller=self.caller,
         )
         run = submit(
             ask,
@@ -166,7 +169,7 @@ class Home:
             store=self.store(),
             engine=self.engine(name),
             home=self.path,
-            keep_secrets=self._keep_secrets,
+            secrets=self.secrets,
         )
         self.wake()
         return run
@@ -184,9 +187,6 @@ class Home:
         self.secrets.forget(run.id)
         # Last: when this is cut short, the run is still known and can be removed again.
         self.store().delete_run(run.id)
-
-    def _keep_secrets(self, run_id: str, spec: Spec) -> None:
-        self.secrets.keep(run_id, spec.secrets, self.caller)
 
     def _choose_engine(self, spec: Spec) -> str:
         chosen = spec.where.engines or tuple(self.config.engines)
@@ -259,21 +259,28 @@ class Home:
         return worker.run()
 
     def _forget_secrets(self, run_id: str) -> None:
-        if self._has_ended(run_id):  # Not when it was queued again at this very moment.
+        path = self.secrets.path(run_id)
+        if path is not None and self._is_over(run_id, path.stat().st_mtime):
             self.secrets.forget(run_id)
 
-    def _has_ended(self, run_id: str) -> bool:
+    def _is_over(self, run_id: str, kept_at: float) -> bool:
+        """Whether nobody needs secrets any more that were kept at this time. Those of a run that
+        is not there yet, or that were kept after its end, are of a command that is under way."""
         from windlass.state.phases import is_ended
 
         run = self.store().get_run(run_id)
-        return run is not None and is_ended(run.phase)
+        if run is not None and not is_ended(run.phase):
+            return False
+        if run is not None and run.ended_at is not None and kept_at <= run.ended_at:
+            return True
+        return self.world.clock.now() - kept_at > UNDER_WAY_S
 
     def _loop(self) -> Loop:
         from windlass.controller.loop import Loop
         from windlass.controller.site import Site
         from windlass.engines.registry import engine_names
 
-        self.secrets.forget_if(self._has_ended)
+        self.secrets.forget_if(self._is_over)
         site = Site(
             world=self.world,
             store=self.store(),

@@ -28,14 +28,16 @@ class Bench:
     def __init__(self, make: Callable[[EngineSite], Engine[Any]], home: Path) -> None:
         self._make = make
         self.home = home
+        self.processes = Processes()
+        self.world = system_world()
         self.engine = self.restart()
 
     def restart(self) -> Engine[Any]:
         """The engine as a new controller builds it, over the same world."""
         site = EngineSite(
             home=self.home,
-            world=system_world(),
-            processes=Processes(),
+            world=self.world,
+            processes=self.processes,
             agent=lambda: build(self.home / "agent"),
             secrets=lambda run: None,
             wake=self.home / "wake",

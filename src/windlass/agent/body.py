@@ -41,7 +41,8 @@ class MachineBody:
         self._order = order
         self._claim = claim
         self._mask = Mask(secrets.values())
-        self._env = launch.base_environment(given, _PACKAGE_ROOT)
+        mark = {processes.MARK: os.path.dirname(order.lock)}
+        self._env = launch.base_environment({**given, **mark}, _PACKAGE_ROOT)
         self._local = os.path.join(order.work, f"folder-{order.attempt}")
         usable = ports.usable_range(ports.ephemeral_range())
         self._port = ports.reserve(launch.ports_needed(claim), usable)
@@ -161,9 +162,9 @@ class MachineBody:
         return self._is_killed or self._ranks.result is not None
 
     def _marked(self) -> Dict[str, str]:
-        """The environment of what is no rank; marked like everything the agent starts."""
-        mark = {processes.MARK: self._order.claim, "WINDLASS_NODE": str(self._order.node)}
-        return {**self._env, **mark}
+        """The environment of what is no rank."""
+        claim = {"WINDLASS_CLAIM": self._order.claim, "WINDLASS_NODE": str(self._order.node)}
+        return {**self._env, **claim}
 
     def _start_rank(self, rank: int, place: launch.Place) -> None:
         local = os.path.join(self._local, f"rank-{rank}")

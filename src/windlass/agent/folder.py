@@ -8,9 +8,9 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import urllib.parse
-from pathlib import Path
-from typing import Iterator, List, Optional, Protocol
+from typing import Iterator, List, Optional, Protocol, Union
+
+Place = Union[str, "os.PathLike[str]"]
 
 
 class Folder(Protocol):
@@ -40,25 +40,27 @@ class Folder(Protocol):
 
 
 class DiskFolder:
-    """A folder on a local or shared file system."""
+    """A folder on a local or shared file system.
+
+    Paths are plain strings: `pathlib` is a tenth of an agent's start, and a controller reads
+    thousands of small files a second.
+    """
 
     can_append = True
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Place) -> None:
+        self.root = os.fspath(root)
 
     def read(self, name: str) -> Optional[bytes]:
         """See Folder."""
-        try:
-            return self._path(name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+        return self.read_from(name, 0)
 
     def read_from(self, name: str, offset: int) -> Optional[bytes]:
         """The object from this byte on, or None when there is none: for readers that follow."""
         try:
             with open(self._path(name), "rb", buffering=0) as file:
-                file.seek(offset)
+                if offset:
+                    file.seek(offset)
                 return file.readall()
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -87,7 +89,7 @@ class DiskFolder:
         try:
             file = open(path, "ab", buffering=0)
         except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
             file = open(path, "ab", buffering=0)
         with file:
             before = file.tell()
@@ -101,40 +103,41 @@ class DiskFolder:
         """See Folder."""
         names = []
         for folder, _, files in os.walk(self._path(prefix)):
-            relative = Path(folder).relative_to(self.root)
-            names += [(relative / file).as_posix() for file in files if not file.startswith(".")]
+            relative = os.path.relpath(folder, self.root)
+            names += [f"{relative}/{file}" for file in files if not file.startswith(".")]
         return sorted(names)
 
     def delete(self, name: str) -> None:
         """See Folder."""
         with contextlib.suppress(FileNotFoundError):
-            self._path(name).unlink()
+            os.unlink(self._path(name))
 
-    def _path(self, name: str) -> Path:
+    def _path(self, name: str) -> str:
         parts = name.split("/")
         if name.startswith("/") or any(part in ("", ".", "..") for part in parts):
             raise ValueError(f"not a name inside the folder: {name!r}")
-        return self.root.joinpath(*parts)
+        return f"{self.root}/{name}"
 
 
 @contextlib.contextmanager
-def _staged(path: Path, data: bytes, *, is_durable: bool) -> Iterator[str]:
+def _staged(path: str, data: bytes, *, is_durable: bool) -> Iterator[str]:
     """A hidden file beside `path` with its future content; the caller moves or links it."""
-    staged = path.parent / f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}"
+    parent, name = os.path.split(path)
+    staged = f"{parent}/.{name}.{os.getpid()}.{os.urandom(4).hex()}"
     try:
         file = open(staged, "wb", buffering=0)
     except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        os.makedirs(parent, exist_ok=True)
         file = open(staged, "wb", buffering=0)
     try:
         with file:
             _write_all(file, data)
             if is_durable:
                 os.fsync(file.fileno())
-        yield str(staged)
+        yield staged
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
-            staged.unlink()
+            os.unlink(staged)
         raise
 
 
@@ -147,12 +150,19 @@ def _write_all(file: io.FileIO, data: bytes) -> None:
 
 def open_folder(url: str) -> Folder:
     """The folder a URL names. Today `file://`; a bucket is read by the same protocol later."""
-    parts = urllib.parse.urlsplit(url)
-    if parts.scheme != "file":
+    scheme, _, rest = url.partition("://")
+    if scheme != "file":
         raise ValueError(f"a run folder must be a file:// URL, not {url!r}")
-    return DiskFolder(Path(urllib.parse.unquote(parts.path)))
+    path = rest[rest.find("/") :]
+    if "%" in path:
+        from urllib.parse import unquote  # Slow to import, and most paths need no quoting.
+
+        path = unquote(path)
+    return DiskFolder(path)
 
 
-def folder_url(path: Path) -> str:
+def folder_url(path: Place) -> str:
     """The URL of a folder on this machine, whatever its name is spelt with."""
-    return path.absolute().as_uri()
+    from pathlib import Path
+
+    return Path(path).absolute().as_uri()

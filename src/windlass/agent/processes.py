@@ -9,7 +9,9 @@ import os
 import signal
 from typing import Callable, Dict, List, NamedTuple, Optional
 
-MARK = "WINDLASS_CLAIM"
+MARK = "WINDLASS_MARK"
+"""In the environment of everything a node starts: the folder of its lock, which no other claim
+of any home on this machine has."""
 _PROC = "/proc"
 
 
@@ -72,17 +74,17 @@ def kill_descendants(of: int) -> int:
     return len(found)
 
 
-def find_marked(claim: str) -> List[int]:
-    """Processes that carry the claim's mark in their environment, and their descendants.
+def find_marked(mark: str) -> List[int]:
+    """Processes that carry the mark in their environment, and their descendants.
 
     The last resort, for when both keeper and agent were killed at once.
     """
-    return [process.pid for process in _marked(claim)]
+    return [process.pid for process in _marked(mark)]
 
 
-def kill_marked(claim: str) -> int:
+def kill_marked(mark: str) -> int:
     """SIGKILL to what `find_marked` finds; how many there were. Call it until there are none."""
-    found = _marked(claim)
+    found = _marked(mark)
     for process in found:
         send(process, signal.SIGKILL)
     return len(found)
@@ -118,8 +120,8 @@ def _is_still(process: Process) -> bool:
     return found is not None and found.started == process.started
 
 
-def _marked(claim: str) -> List[Process]:
-    marked = _pids_marked(f"{MARK}={claim}")
+def _marked(mark: str) -> List[Process]:
+    marked = _pids_marked(f"{MARK}={mark}")
     if not marked:
         return []  # The usual case: nothing else need be read of every process.
     living = snapshot()
@@ -135,7 +137,7 @@ def _pids_marked(mark: str) -> List[int]:
         from windlass.agent import ps
 
         return ps.marked(mark)
-    wanted = mark.encode()
+    wanted = os.fsencode(mark)
     pids = [int(name) for name in os.listdir(_PROC) if name.isdigit()]
     return [pid for pid in pids if wanted in _environment(pid)]
 

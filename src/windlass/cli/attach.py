@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 EXIT_STATUSES = {RunPhase.SUCCEEDED: 0, RunPhase.FAILED: 1, RunPhase.STOPPED: 7}
 DETACHED = 130
-FIRST_PAUSE_S = 0.01
+FIRST_PAUSE_S = 0.005
 LAST_PAUSE_S = 0.15
 SLOWER = 1.05
 """So that a pause stays a small part of what was waited: the eye sees no delay."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from windlass.errors import WindlassError
 
 INTERRUPTED = 130
+OUTPUT_LOST = 74
 GARBAGE_AFTER = 50_000
 """New objects before garbage is looked for. A start makes tens of thousands and no garbage: with
 Python's own 700, looking is a twelfth of `windlass version`."""
@@ -24,12 +26,17 @@ Python's own 700, looking is a twelfth of `windlass version`."""
 def main() -> NoReturn:
     """The `windlass` command."""
     gc.set_threshold(GARBAGE_AFTER)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # Closed by the caller: what nobody reads goes nowhere.
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123 - pathlib is slow to import.
     status = run(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _close_stdout()
-    sys.exit(status)
+    if _is_output_lost():
+        status = status or OUTPUT_LOST
+    with contextlib.suppress(OSError):
+        sys.stderr.flush()
+    # Taking the interpreter apart is a seventh of `windlass ps`, and does nothing that the end of
+    # the process does not do by itself.
+    os._exit(status)
 
 
 def run(arguments: list[str]) -> int:
@@ -61,6 +68,8 @@ def _explain(error: Exception, arguments: list[str]) -> int:
     is_json = "--json" in arguments[: _first_foreign(arguments)]
     if isinstance(error, Abort):
         return INTERRUPTED
+    if isinstance(error, OSError) and _is_output_lost("\n"):
+        return OUTPUT_LOST
     if isinstance(error, ClickException):
         error = _misuse(error)
     elif not isinstance(error, WindlassError):
@@ -102,8 +111,21 @@ def _bug(error: Exception, arguments: list[str]) -> WindlassError:
     )
 
 
-def _close_stdout() -> None:
-    """The reader has gone (`| head`): let nobody try to write to it again at exit."""
-    import os
+def _is_output_lost(text: str = "") -> bool:
+    """Write this and what is left to be written; True, and said, when it cannot be."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_stdout()
+    except OSError as error:
+        _close_stdout()
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"windlass: the output could not be written: {error.strerror}\n")
+        return True
+    return False
 
+
+def _close_stdout() -> None:
+    """The reader has gone (`| head`), or there is no room: let nobody try again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

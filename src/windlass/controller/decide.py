@@ -128,7 +128,8 @@ def _end_attempt(view: View, draft: Draft, ending: Ending) -> None:
         failed_rank=ending.rank,
         ended_at=draft.now,
     )
-    draft.event(ending.code, ending.reason, node=ending.node, rank=ending.rank)
+    if ending.outcome is not Outcome.SUCCEEDED:  # The end of the run says so itself.
+        draft.event(ending.code, ending.reason, node=ending.node, rank=ending.rank)
     if ending.outcome not in RESTARTED:
         draft.set_run(outcome=ending.outcome, code=ending.code, reason=ending.reason)
     elif draft.run.restarts >= view.restarts_max:

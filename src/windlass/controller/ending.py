@@ -147,8 +147,9 @@ def _by_early_exit(view: View, claim: ClaimView) -> Ending | None:
 
 
 def _by_engine(view: View, claim: ClaimView) -> Ending | None:
-    has_left = all(node.exit is not None for node in claim.nodes)
-    if is_gone(view, claim) and not has_left:
+    # Whoever left because of a failure that cannot be read any more leaves no other rule to end it.
+    is_told = claim.end is not None and all(node.exit is not None for node in claim.nodes)
+    if is_gone(view, claim) and not is_told:
         return _lost(claim, f"the machines are gone{_because(claim.observation.reason)}")
     if claim.observation.seen is not Seen.RUNNING or claim.missing_for_s < view.limits.stale_s:
         return None
@@ -168,7 +169,7 @@ def _by_silence(view: View, claim: ClaimView) -> Ending | None:
         return _lost(claim, f"node {index} has not been heard of for {age_s:.0f} s", node=index)
     if claim.up_for_s < view.limits.start_timeout_s:
         return None
-    index = _first(claim, lambda node: node.beat_age_s is None)
+    index = _first(claim, lambda node: node.exit is None and node.beat_age_s is None)
     if index is None:
         return None
     return Ending(

@@ -264,7 +264,7 @@ def _holders(facts: Facts) -> tuple[str, ...]:
         said.append(f"{facts.run.engine} is held by {_names(holding)}.")
     if ahead:
         verb = "waits" if len(ahead) == 1 else "wait"
-        said.append(f"It is number {len(ahead) + 1} in the queue: {_names(ahead)} {verb} before.")
+        said.append(f"{_names(ahead)} {verb} before it.")
     return tuple(said)
 
 

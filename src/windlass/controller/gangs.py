@@ -14,6 +14,7 @@ from windlass.agent import layout
 from windlass.agent.folder import Folder
 from windlass.controller.sightings import Sightings
 from windlass.controller.view import GangEnd, NodeExit, NodeView
+from windlass.ports.clock import Clock
 
 GIVEN_UP = ""
 
@@ -21,8 +22,9 @@ GIVEN_UP = ""
 class GangReader:
     """Reads winners, heartbeats, exits and ends; remembers those that are final."""
 
-    def __init__(self, sightings: Sightings) -> None:
+    def __init__(self, sightings: Sightings, clock: Clock) -> None:
         self._sightings = sightings
+        self._clock = clock
         self._winners: dict[tuple[str, int], str] = {}
         self._exits: dict[tuple[str, int], NodeExit] = {}
         self._ends: dict[str, GangEnd] = {}
@@ -63,15 +65,18 @@ class GangReader:
             self._notices.add(claim)
         return claim in self._notices
 
-    def node(self, folder: Folder, attempt: int, claim: str, *, node: int, at: float) -> NodeView:
+    def node(self, folder: Folder, attempt: int, claim: str, *, node: int) -> NodeView:
         """One node: its exit if it has left, else its newest heartbeat."""
+        asked_at = self._clock.monotonic()
         left = self._exit(folder, attempt, claim, node)
         if left is not None:
             return NodeView(beat_age_s=None, state="done", exit=left)
         beat = _read(folder, layout.heartbeat(attempt, claim, node), beat=int, state=str)
         if beat is None:
             return NodeView(beat_age_s=None, state="", exit=None)
-        age_s = self._sightings.beat_age_s(claim, node, beat["beat"], at=at)
+        age_s = self._sightings.beat_age_s(
+            claim, node, beat["beat"], asked_at=asked_at, read_at=self._clock.monotonic()
+        )
         return NodeView(beat_age_s=age_s, state=beat["state"], exit=None)
 
     def forget_all_but(self, claims: Collection[str], runs: Collection[str]) -> None:

@@ -33,7 +33,7 @@ class Observer:
         self._on_bug = on_bug
         self._engine_bugs: dict[str, str] = {}
         self._sightings = Sightings()
-        self._gangs = GangReader(self._sightings)
+        self._gangs = GangReader(self._sightings, site.world.clock)
         self._facts: dict[str, Facts] = {}
         self._folders: dict[str, Folder] = {}
 
@@ -54,8 +54,9 @@ class Observer:
         """A view of each run. A run whose folder cannot be read gives none this time; nor does one
         that cannot be understood, which is told to `on_bug` and must not hide the others."""
         claims = [claim for state in states for claim in _open(state.claims)]
+        asked_at = self._site.world.clock.monotonic()
         handles = self._find_handles(states)
-        observations = self._observe(claims, handles)
+        observations = self._observe(claims, handles, asked_at=asked_at)
         # Folders are read after engines: a node that an engine misses has written its exit before.
         for state in states:
             try:
@@ -111,7 +112,7 @@ class Observer:
             return {_COULD_NOT_LOOK: ""}
 
     def _observe(
-        self, claims: Sequence[Claim], handles: Mapping[str, str]
+        self, claims: Sequence[Claim], handles: Mapping[str, str], *, asked_at: float
     ) -> dict[str, Observation]:
         seen: dict[str, Observation] = {}
         by_engine: dict[str, list[Claim]] = defaultdict(list)
@@ -124,9 +125,8 @@ class Observer:
             answers = self._ask(engine, [Handle(handles[claim.id]) for claim in asked])
             for claim in asked:
                 seen[claim.id] = answers.get(Handle(handles[claim.id]), CANNOT_LOOK)
-        at = self._site.world.clock.monotonic()
         for claim_id, observation in seen.items():
-            self._sightings.note(claim_id, observation, at=at)
+            self._sightings.note(claim_id, observation, asked_at=asked_at)
         return seen
 
     def _ask(self, engine: str, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
@@ -170,13 +170,12 @@ class Observer:
     def _claim_view(
         self, state: RunState, claim: Claim, handle: str, *, seen: Observation
     ) -> ClaimView:
-        at = self._site.world.clock.monotonic()
         nodes = tuple(UNSEEN_NODE for _ in range(self.facts(state).nodes))
         end, has_notice = None, False
         if seen.seen is not Seen.PENDING:  # A claim that waits in a queue has left nothing.
             folder = self.folder(claim.run)
             nodes = tuple(
-                self._gangs.node(folder, claim.attempt, claim.id, node=node, at=at)
+                self._gangs.node(folder, claim.attempt, claim.id, node=node)
                 for node in range(len(nodes))
             )
             end = self._gangs.end(folder, claim.attempt, claim.id)
@@ -185,9 +184,9 @@ class Observer:
             claim=claim,
             handle=handle,
             observation=seen,
-            gone_for_s=self._sightings.gone_for_s(claim.id, at=at),
-            missing_for_s=self._sightings.missing_for_s(claim.id, at=at),
-            up_for_s=self._sightings.up_for_s(claim.id, at=at),
+            gone_for_s=self._sightings.gone_for_s(claim.id),
+            missing_for_s=self._sightings.missing_for_s(claim.id),
+            up_for_s=self._sightings.up_for_s(claim.id),
             nodes=nodes,
             end=end,
             has_notice=has_notice,

@@ -16,6 +16,7 @@ from windlass.controller.chunks import Chunks, Lines
 from windlass.controller.logs import winning_claim
 
 _PROGRESS = re.compile(r"nodes/(\d+)/rank-(\d+)/progress-(\d+)\.jsonl$")
+_FIRST_RANK = re.compile(r"nodes/0/rank-0/progress$")
 _CHECKPOINT = re.compile(r"checkpoints/(\d+)/manifest\.json$")
 _OWN_KEYS = frozenset({"step", "time", "attempt", "event"})
 
@@ -56,11 +57,16 @@ def parse_record(raw: bytes, attempt: int) -> Record | None:
 
 
 class ProgressFollower:
-    """Follows the progress of a run over its attempts: of the first rank that reports any."""
+    """Follows the progress of a run over its attempts: of the lowest rank that reports any.
+
+    Another may be the first to report; when a lower one follows, its records come from the start,
+    since only the lowest tells of checkpoints.
+    """
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self._attempt = 0
+        self._stem: str | None = None
         self._lines: Lines | None = None
 
     def fresh(self, newest: int) -> list[Record]:
@@ -73,14 +79,15 @@ class ProgressFollower:
             if self._attempt >= newest:
                 return records
             self._attempt += 1
-            self._lines = None
+            self._stem, self._lines = None, None
 
     def _fresh_of_attempt(self) -> list[Record]:
+        if self._attempt and not (self._stem and _FIRST_RANK.search(self._stem)):
+            stem = _leading_stem(self._folder, self._attempt)
+            if stem != self._stem and stem is not None:
+                self._stem, self._lines = stem, Lines(Chunks(self._folder, stem, "jsonl"))
         if self._lines is None:
-            stem = _leading_stem(self._folder, self._attempt) if self._attempt else None
-            if stem is None:
-                return []
-            self._lines = Lines(Chunks(self._folder, stem, "jsonl"))
+            return []
         parsed = [parse_record(raw, self._attempt) for raw in self._lines.fresh()]
         return [record for record in parsed if record is not None]
 

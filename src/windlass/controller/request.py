@@ -22,18 +22,17 @@ class Facts:
 
     spec: Spec
     wanted: Accelerators | None
-    """The first of the spec's accelerators: a planner will choose among them."""
+    """The one of the spec's accelerators that was chosen at submit."""
     nodes: int
     options: dict[str, Any]
 
 
 def facts_of(run: Run) -> Facts:
     """The facts of a run, from its row."""
-    spec = from_json(run.spec)
-    wanted = spec.resources.accelerators[0] if spec.resources.accelerators else None
-    return Facts(
-        spec=spec, wanted=wanted, nodes=node_count(spec, wanted), options=json.loads(run.options)
-    )
+    spec, options = from_json(run.spec), json.loads(run.options)
+    named = spec.resources.accelerators
+    wanted = named[options.get("wanted", 0)] if named else None
+    return Facts(spec=spec, wanted=wanted, nodes=node_count(spec, wanted), options=options)
 
 
 def claim_request(facts: Facts, claim: Claim, *, folder: str) -> ClaimRequest:
@@ -44,7 +43,7 @@ def claim_request(facts: Facts, claim: Claim, *, folder: str) -> ClaimRequest:
         run=claim.run,
         attempt=claim.attempt,
         nodes=facts.nodes,
-        accelerators=resources.accelerators,
+        accelerators=(facts.wanted,) if facts.wanted else (),
         accelerators_per_node=devices_per_node(facts.wanted),
         cpus_per_node=resources.cpus,
         memory_bytes_per_node=resources.memory_bytes,

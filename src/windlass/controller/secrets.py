@@ -28,9 +28,13 @@ class SecretFiles:
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._root / f"{run_id}.json"
         staged = path.with_suffix(".new")
-        with open(staged, "w", encoding="utf-8", opener=_private) as file:
-            json.dump(values, file)
-        staged.replace(path)
+        try:
+            with open(staged, "w", encoding="utf-8", opener=_private) as file:
+                json.dump(values, file)
+            staged.replace(path)
+        except BaseException:
+            staged.unlink(missing_ok=True)
+            raise
 
     def path(self, run_id: str) -> Path | None:
         """The run's file; None when it has no secrets."""
@@ -41,12 +45,16 @@ class SecretFiles:
         """The run has ended: nobody needs them any more."""
         (self._root / f"{run_id}.json").unlink(missing_ok=True)
 
-    def forget_if(self, has_ended: Callable[[str], bool]) -> None:
-        """Remove what a killed controller did not."""
+    def forget_if(self, is_over: Callable[[str, float], bool]) -> None:
+        """Remove what a killed process did not, where `is_over(run, when it was kept)`."""
         if not self._root.is_dir():
             return
-        for path in sorted(self._root.glob("*.json")):
-            if has_ended(path.stem):
+        for path in sorted(self._root.iterdir()):
+            try:
+                kept_at = path.stat().st_mtime
+            except FileNotFoundError:
+                continue
+            if is_over(path.stem, kept_at):
                 path.unlink(missing_ok=True)
 
 

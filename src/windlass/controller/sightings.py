@@ -2,55 +2,77 @@
 
 Must not survive the process: a new controller starts counting anew, which only makes it wait
 longer before it believes that something is dead.
+
+Every span ends when the newest look *began*, not now: a controller that hung in the middle of a
+look would otherwise take an old answer for a fresh one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from windlass.engines.base import Observation, Seen
 
 
+@dataclass(slots=True)
+class _Span:
+    """The first and the newest look that showed the same thing, without another between them."""
+
+    first: float
+    newest: float
+
+    @property
+    def seconds(self) -> float:
+        return self.newest - self.first
+
+
 class Sightings:
-    """Remembers when each claim was first seen gone, up or incomplete, and each heartbeat."""
+    """Remembers since when each claim is seen gone, up or incomplete, and each heartbeat."""
 
     def __init__(self) -> None:
-        self._gone: dict[str, float] = {}
-        self._missing: dict[str, tuple[tuple[int, ...], float]] = {}
-        self._up: dict[str, float] = {}
+        self._gone: dict[str, _Span] = {}
+        self._up: dict[str, _Span] = {}
+        self._missing: dict[str, tuple[tuple[int, ...], _Span]] = {}
         self._beats: dict[tuple[str, int], tuple[int, float]] = {}
 
-    def note(self, claim: str, observation: Observation, *, at: float) -> None:
-        """Take in what an engine said of a claim. UNKNOWN changes nothing."""
+    def note(self, claim: str, observation: Observation, *, asked_at: float) -> None:
+        """Take in what an engine said of a claim, asked at this time. UNKNOWN changes nothing."""
         if observation.seen is Seen.UNKNOWN:
             return
-        _keep_if(self._gone, claim, observation.seen is Seen.GONE, at)
-        _keep_if(self._up, claim, observation.seen is Seen.RUNNING, at)
+        _extend(self._gone, claim, observation.seen is Seen.GONE, asked_at)
+        _extend(self._up, claim, observation.seen is Seen.RUNNING, asked_at)
         known = self._missing.get(claim)
         if known is None or known[0] != observation.missing:
-            self._missing[claim] = (observation.missing, at)
+            self._missing[claim] = (observation.missing, _Span(asked_at, asked_at))
+        else:
+            known[1].newest = asked_at
 
-    def gone_for_s(self, claim: str, *, at: float) -> float | None:
-        """How long it has been gone without a break; None when it is not."""
-        since = self._gone.get(claim)
-        return None if since is None else at - since
+    def gone_for_s(self, claim: str) -> float | None:
+        """For how long it has been seen gone without a break; None when it is not."""
+        span = self._gone.get(claim)
+        return None if span is None else span.seconds
 
-    def up_for_s(self, claim: str, *, at: float) -> float:
-        """How long it has been running without a break."""
-        return at - self._up.get(claim, at)
+    def up_for_s(self, claim: str) -> float:
+        """For how long it has been seen running without a break."""
+        span = self._up.get(claim)
+        return 0.0 if span is None else span.seconds
 
-    def missing_for_s(self, claim: str, *, at: float) -> float:
-        """How long the same nodes have been missing."""
-        nodes, since = self._missing.get(claim, ((), at))
-        return at - since if nodes else 0.0
+    def missing_for_s(self, claim: str) -> float:
+        """For how long the same nodes have been missed."""
+        nodes, span = self._missing.get(claim, ((), None))
+        return span.seconds if nodes and span is not None else 0.0
 
-    def beat_age_s(self, claim: str, node: int, beat: int, *, at: float) -> float:
-        """How long ago this very heartbeat was first seen."""
+    def beat_age_s(
+        self, claim: str, node: int, beat: int, *, asked_at: float, read_at: float
+    ) -> float:
+        """How long this very heartbeat has been there at least: from the end of the first look
+        that showed it to the beginning of this one."""
         known = self._beats.get((claim, node))
         if known is None or known[0] != beat:
-            self._beats[(claim, node)] = (beat, at)
+            self._beats[(claim, node)] = (beat, read_at)
             return 0.0
-        return at - known[1]
+        return max(0.0, asked_at - known[1])
 
     def forget_all_but(self, claims: Collection[str]) -> None:
         """Drop what is remembered of claims that are gone."""
@@ -61,8 +83,10 @@ class Sightings:
             del self._beats[key]
 
 
-def _keep_if(memory: dict[str, float], claim: str, is_so: bool, at: float) -> None:
-    if is_so:
-        memory.setdefault(claim, at)
+def _extend(spans: dict[str, _Span], claim: str, is_so: bool, asked_at: float) -> None:
+    if not is_so:
+        spans.pop(claim, None)
+    elif claim in spans:
+        spans[claim].newest = asked_at
     else:
-        memory.pop(claim, None)
+        spans[claim] = _Span(asked_at, asked_at)

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from windlass.agent import layout
 from windlass.controller.request import claim_request, facts_of
+from windlass.controller.secrets import SecretFiles
 from windlass.controller.source import Source, pack
 from windlass.engines.base import Admits, Engine
-from windlass.errors import OptionRefused, RunChanged
+from windlass.errors import CapacityError, MachineTooSmall, OptionRefused, RunChanged
 from windlass.ports.world import World
-from windlass.spec.canonical import to_json
+from windlass.spec.canonical import from_json, to_json
 from windlass.spec.model import Spec
 from windlass.spec.names import slug
 from windlass.state.model import Claim, Event, Run
@@ -40,6 +41,8 @@ class Ask:
     is_emulated: bool
     environment: Mapping[str, str]
     """What ranks inherit on the caller's own machine."""
+    caller: Mapping[str, str]
+    """Everything the caller has set, where the values of secrets are taken from."""
 
 
 def submit(
@@ -49,26 +52,27 @@ def submit(
     store: Store,
     engine: Engine[Any],
     home: Path,
-    keep_secrets: Callable[[str, Spec], None],
+    secrets: SecretFiles,
 ) -> Run:
     """Check, ship the source, and write the run. Raises before anything is written when the engine
     can never hold it."""
     now = world.clock.now()
     for _ in range(TRIES):
         run = _new_run(ask, run_id=f"{slug(ask.spec.name)}-{world.entropy.id()}", now=now)
-        _check_engine(engine, run)
+        run = _choose(engine, run)
         folder = home / layout.RUNS / run.id
         if not _make(folder):
             continue  # Somebody else has this id.
         try:
             source = _ship(ask, folder, home=home)
-            keep_secrets(run.id, ask.spec)
-            run = _with_source(run, source.sha)
+            secrets.keep(run.id, ask.spec.secrets, ask.caller)
+            run = _with_options(run, source=source.sha)
             store.add_run(run, _first_event(run, source))
-        except RunChanged:
-            continue  # The id is taken in a store that others share.
-        except BaseException:
+        except BaseException as error:
+            secrets.forget(run.id)
             shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, RunChanged):
+                continue  # The id is taken in a store that others share.
             raise
         return run
     raise OptionRefused(
@@ -114,9 +118,28 @@ def _new_run(ask: Ask, *, run_id: str, now: float) -> Run:
     )
 
 
-def _with_source(run: Run, sha: str) -> Run:
-    options = json.loads(run.options) | {"source": sha}
+def _with_options(run: Run, **more: Any) -> Run:
+    options = json.loads(run.options) | more
     return replace(run, options=json.dumps(options, sort_keys=True))
+
+
+def _choose(engine: Engine[Any], run: Run) -> Run:
+    """The run with the first of its accelerators that the engine can ever give it.
+
+    Raises what the engine says of them when it can give none.
+    """
+    count = max(1, len(from_json(run.spec).resources.accelerators))
+    refusals: list[CapacityError] = []
+    for index in range(count):
+        chosen = _with_options(run, wanted=index)
+        try:
+            _check_engine(engine, chosen)
+        except CapacityError as refusal:
+            refusals.append(refusal)
+            continue
+        return chosen
+    said = "; ".join(dict.fromkeys(refusal.message for refusal in refusals))
+    raise MachineTooSmall(said, remedy=refusals[0].remedy)
 
 
 def _check_engine(engine: Engine[Any], run: Run) -> None:

@@ -5,6 +5,7 @@ Must not know what they are for.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -41,9 +42,10 @@ class Processes:
                 list(argv),
                 dict(env),
                 file_actions=[
-                    (os.POSIX_SPAWN_DUP2, nothing, 0),
                     (os.POSIX_SPAWN_DUP2, file, 1),
                     (os.POSIX_SPAWN_DUP2, file, 2),
+                    (os.POSIX_SPAWN_DUP2, nothing, 0),
+                    *((os.POSIX_SPAWN_CLOSE, number) for number in _inherited()),
                 ],
                 setsid=True,
             )
@@ -56,6 +58,11 @@ class Processes:
     def reap(self) -> None:
         """Let children that have ended go, so that none stays behind as a zombie."""
         self._children = [child for child in self._children if not _has_ended(child)]
+
+    def is_running(self, child: int) -> bool:
+        """Whether a program that this object has started still runs."""
+        self.reap()
+        return child in self._children
 
     def ask(self, argv: Sequence[str], *, timeout_s: float = 10.0) -> Finished | None:
         """Run a short program; None when it is not installed or does not answer."""
@@ -71,6 +78,18 @@ class Processes:
         except (OSError, subprocess.TimeoutExpired):
             return None
         return Finished(status=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+
+def _inherited() -> list[int]:
+    """Files that our own caller left open in us: a pipe to it, held by a program that outlives us
+    all, would keep whoever reads it waiting."""
+    found = []
+    for path in Path("/dev/fd").iterdir():
+        number = int(path.name)
+        with contextlib.suppress(OSError):  # The one that listed them is closed by now.
+            if number > 2 and os.get_inheritable(number):
+                found.append(number)
+    return found
 
 
 def _has_ended(child: int) -> bool:

@@ -51,7 +51,7 @@ class Checks:
     def history(self) -> list[str]:
         """Every event of every run, for the trace."""
         return [
-            f"{event.run} {event.attempt} {event.code}: {event.message}"
+            f"{event.run} {event.attempt} at {event.at:.3f} {event.code}: {event.message}"
             for run in self._trainings
             for event in self._store.list_events(run)
         ]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-EFFECTS = ("submit", "cancel", "write", "create", "observe", "owned")
+CALLS = ("submit", "cancel", "write", "create", "observe", "owned", "read")
 
 
 class Crash(BaseException):
@@ -17,7 +17,7 @@ class Crash(BaseException):
 
 
 class Fragile:
-    """An object whose effectful calls may be the caller's last, before or after they work."""
+    """An object whose calls may be the caller's last, before or after they work."""
 
     def __init__(self, inner: Any, hazard: Callable[[str], None]) -> None:
         self._inner = inner
@@ -25,7 +25,7 @@ class Fragile:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._inner, name)
-        if name not in EFFECTS:
+        if name not in CALLS:
             return found
 
         def call(*args: Any, **kwargs: Any) -> Any:

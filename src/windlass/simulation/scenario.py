@@ -119,7 +119,11 @@ class _Controller:
         """Die here, or hang here while another controller takes over."""
         luck = self._scenario.luck
         # Looking is done all the time; what changes the world is done seldom, and matters more.
-        often = 0.001 if where.endswith(("observe", "owned")) else 0.03
+        often = 0.03
+        if where.endswith("read"):
+            often = 0.0001
+        elif where.endswith(("observe", "owned")):
+            often = 0.001
         if luck.strikes(f"crash-{where}", often):
             raise Crash
         if luck.strikes(f"hang-{where}", often):

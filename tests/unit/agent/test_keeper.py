@@ -105,8 +105,8 @@ def test_when_both_are_killed_at_once_the_rank_dies_and_the_rest_is_found_by_its
     gang.wait()
     until(lambda: not is_alive(rank), what="the rank lives on")
     until(lambda: not is_alive(agent))
-    assert processes.find_marked(gang.claim) == [daemon]
-    processes.kill_marked(gang.claim)
+    assert processes.find_marked(gang.mark) == [daemon]
+    processes.kill_marked(gang.mark)
     until(lambda: not is_alive(daemon))
 
 

@@ -19,7 +19,7 @@ from windlass.agent.processes import Process
 @pytest.fixture
 def child() -> Iterator[subprocess.Popen[bytes]]:
     command = ["/bin/sh", "-c", "sleep 1000 & sleep 1000 & wait"]
-    started = subprocess.Popen(command, env={**os.environ, "WINDLASS_CLAIM": "r (odd) name-1-0"})
+    started = subprocess.Popen(command, env={**os.environ, processes.MARK: "r (odd) name-1-0"})
     until(lambda: len(processes.descendants(started.pid)) == 2)
     family = processes.descendants(started.pid)
     yield started
@@ -51,7 +51,7 @@ def test_marked_processes_are_found_with_their_descendants(child: subprocess.Pop
 
 def test_a_cleared_environment_does_not_hide_a_child_of_a_marked_process() -> None:
     command = ["/bin/sh", "-c", "env -i sleep 1000 & wait"]
-    with subprocess.Popen(command, env={"WINDLASS_CLAIM": "r-2-0"}) as marked:
+    with subprocess.Popen(command, env={processes.MARK: "r-2-0"}) as marked:
         until(lambda: len(processes.find_marked("r-2-0")) == 2)
         processes.kill_marked("r-2-0")
         assert marked.wait() == -signal.SIGKILL
@@ -60,7 +60,7 @@ def test_a_cleared_environment_does_not_hide_a_child_of_a_marked_process() -> No
 def test_a_process_does_not_find_itself_by_the_mark() -> None:
     code = "from windlass.agent import processes; print(processes.find_marked('r-3-0'))"
     root = Path(processes.__file__).parents[2]
-    env = {"WINDLASS_CLAIM": "r-3-0", "PYTHONPATH": str(root)}
+    env = {processes.MARK: "r-3-0", "PYTHONPATH": str(root)}
     said = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True)
     assert said.stdout == b"[]\n"
 
@@ -103,5 +103,5 @@ def test_lines_of_ps_are_read() -> None:
         1: Process(1, 0, 1, "Mon Jun  1 10:00:00 2026"),
         812: Process(812, 77, 800, "Mon Jun  1 10:00:02 2026"),
     }
-    listed = "  5 python train.py A=1 WINDLASS_CLAIM=r-1-0 B=2\n 6 sh WINDLASS_CLAIM=r-1-01\n7\n"
-    assert ps.parse_marked(listed, "WINDLASS_CLAIM=r-1-0") == [5]
+    listed = "  5 python train.py A=1 WINDLASS_MARK=r-1-0 B=2\n 6 sh WINDLASS_MARK=r-1-01\n7\n"
+    assert ps.parse_marked(listed, "WINDLASS_MARK=r-1-0") == [5]

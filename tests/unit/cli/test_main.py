@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from builders import make_event, make_run
 from windlass.cli.bugs import write_report
 from windlass.cli.group import COMMANDS
+
+FULL = Path("/dev/full")
 
 
 def test_without_a_command_the_help_is_shown(windlass):
@@ -123,3 +128,26 @@ def test_version_is_printed(windlass):
     assert windlass("version").out == f"windlass {VERSION}\n"
     assert windlass("--version").out == f"windlass {VERSION}\n"
     assert windlass("version", "--json").document["version"] == VERSION
+
+
+@pytest.mark.parametrize("is_buffered", [True, False])
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
+def test_a_full_disk_behind_the_output_is_no_bug(is_buffered):
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    if not is_buffered:
+        environment["PYTHONUNBUFFERED"] = "1"
+    with FULL.open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "windlass", "schema"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment,
+            text=True,
+        )
+    assert ended.returncode == 74
+    assert ended.stderr == "windlass: the output could not be written: No space left on device\n"
+
+
+def test_a_closed_output_is_no_bug():
+    command = f"{shlex.quote(sys.executable)} -m windlass version >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command]).returncode == 0

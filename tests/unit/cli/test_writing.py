@@ -65,7 +65,7 @@ def test_an_engine_that_does_not_exist_is_refused(windlass, seeded, tmp_path):
 def test_init_writes_a_spec_that_is_valid_and_replaces_none(windlass, tmp_path):
     (tmp_path / "train.py").write_text("import jax\n")
     result = windlass("init", str(tmp_path))
-    path = tmp_path / "windlass.yaml"
+    path = tmp_path / "train.yaml"
     assert (result.status, result.out) == (0, f"{path}\n")
     from windlass.spec.load import load_spec
 

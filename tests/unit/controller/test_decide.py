@@ -198,6 +198,10 @@ STILL_ALIVE = {
     "the engine could not be asked": ViewOf()
     .running()
     .seen(observation=Observation(seen=Seen.UNKNOWN)),
+    "one node has left long after the start": ViewOf()
+    .running()
+    .nodes(left(), BEATING)
+    .seen(up_for_s=5000.0),
     "a missing node that ended well": ViewOf().running().missing(1).nodes(BEATING, left()),
 }
 

@@ -57,7 +57,7 @@ CASES = {
                 other("later", created_at=150.0),
             ),
         ),
-        ["waits for room on local", "8 GPUs of 8", "held by big-1.", "number 2 in the queue: q-1"],
+        ["waits for room on local", "8 GPUs of 8", "held by big-1.", "q-1 waits before it"],
     ),
     "many hold the machine": (
         Facts(

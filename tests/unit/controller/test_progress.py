@@ -60,6 +60,16 @@ def test_one_rank_speaks_for_all(made):
     assert [record.step for record in read_records(made.folder, 1)] == [4]
 
 
+def test_a_lower_rank_that_reports_later_takes_over(made):
+    """Only the first rank tells of checkpoints, and it need not be the first to report."""
+    follower = ProgressFollower(made.folder)
+    made.win(1).progress({"step": 1}, rank=1)
+    assert [record.step for record in follower.fresh(1)] == [1]
+    made.progress({"step": 1}, {"event": "saved", "step": 1}, rank=0)
+    made.progress({"step": 2}, rank=1)
+    assert [(record.step, record.event) for record in follower.fresh(1)] == [(1, ""), (1, "saved")]
+
+
 def test_the_last_step_is_found_without_reading_everything(made):
     assert read_last_record(made.folder, 3) is None
     made.win(1).progress({"step": 1}, {"step": 2}, {"event": "saved", "step": 2})

@@ -78,7 +78,9 @@ def test_a_metric_becomes_a_plain_value(value, written):
     json.loads(json.dumps(clean({"m": value}), allow_nan=False))
 
 
-@pytest.mark.parametrize("value", [np.zeros(3), object(), [1.0], {"a": 1}, 1j], ids=repr)
+@pytest.mark.parametrize(
+    "value", [np.zeros(3), object(), [1.0], {"a": 1}, 1j], ids=lambda value: type(value).__name__
+)
 def test_what_is_no_scalar_is_left_out(value):
     assert clean({"loss": 1.0, "odd": value}) == {"loss": 1.0}
 

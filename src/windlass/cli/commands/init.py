@@ -12,7 +12,7 @@ import click
 
 from windlass.cli.params import json_option
 
-FILE = "windlass.yaml"
+FILE = "train.yaml"
 
 
 @click.command("init")
@@ -22,7 +22,7 @@ FILE = "windlass.yaml"
 @click.option("--force", "is_forced", is_flag=True, help="Replace a file that is there.")
 @json_option
 def command(folder: Path, is_forced: bool, is_json: bool) -> None:
-    """Write a commented `windlass.yaml` from what is in DIR.
+    """Write a commented `train.yaml` from what is in DIR.
 
     It looks for the framework, the entry point and the requirements.
     """

@@ -80,6 +80,10 @@ class Desk:
             return None
         return found if isinstance(found, dict) else None
 
+    def mark(self, claim: str) -> str:
+        """What every process of the claim carries in its environment: the folder of its locks."""
+        return str(self._live / claim)
+
     def path(self, claim: str, name: str) -> Path:
         """Where one of a claim's files is."""
         return self._live / claim / name

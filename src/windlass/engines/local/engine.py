@@ -6,10 +6,8 @@ Must not remember anything that is not in its folder: a new controller adopts wh
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import signal
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +26,7 @@ from windlass.engines.local import request as requests
 from windlass.engines.local.admission import admit
 from windlass.engines.local.desk import Desk
 from windlass.engines.local.machine import Machine
+from windlass.engines.local.nodes import Nodes
 from windlass.engines.local.queue import Capacity, Placement, Room, Started
 from windlass.engines.local.request import LocalRequest
 from windlass.errors import EngineTransient
@@ -38,8 +37,6 @@ WORK = "work"
 """Folder of the unpacked sources: one a run and node, kept until the run is removed."""
 NOTICE_S = 30.0
 START_TIMEOUT_S = 60.0
-SPAWN_TIMEOUT_S = 20.0
-"""A spawned agent that has not taken its lock after this long never will."""
 KILL_AFTER_S = NOTICE_S + 10.0
 
 
@@ -51,7 +48,6 @@ class _Entry:
     placement: Placement | None = None
     is_spawned: bool = False
     """Whether all of its agents were started, or had no need of it."""
-    spawned_at: float = 0.0
     cancelled_at: float | None = None
 
 
@@ -73,11 +69,11 @@ class LocalEngine:
         self._root = root
         self._clock = clock
         self._processes = processes
-        self._agent = agent
         self._secrets = secrets
         self._wake = wake
         self._machine = Machine(processes)
         self._desk = Desk(root)
+        self._nodes = Nodes(self._desk, processes, clock=clock, agent=agent)
         self._reasons: dict[str, str] = {}
         self._room: Room | None = None
         """What every waiting claim was offered; None when a claim has left since."""
@@ -88,11 +84,6 @@ class LocalEngine:
         the machine is large enough must neither read them all nor start anything."""
         adopted = {claim: self._adopt(claim) for claim in self._desk.claims()}
         return {claim: entry for claim, entry in adopted.items() if entry is not None}
-
-    @cached_property
-    def _program(self) -> str:
-        """The agent's program, found once: finding it reads all of its sources."""
-        return str(self._agent())
 
     def limits(self) -> Limits:
         """See Engine. A lock tells at once whether a process lives."""
@@ -138,11 +129,11 @@ class LocalEngine:
         entry = self._entries.get(handle)
         if entry is None:
             return
-        if entry.placement is None:
-            self._forget(handle)
-            return
         try:
-            self._cancel_placed(entry, now=now)
+            if entry.placement is None:
+                self._forget(handle)
+            else:
+                self._cancel_placed(entry, now=now)
         except OSError as error:
             raise _transient(error) from error
 
@@ -173,10 +164,10 @@ class LocalEngine:
         try:
             request = requests.from_json(self._desk.read(claim, "request.json") or {})
         except (KeyError, TypeError):
-            kill_marked(claim)
+            kill_marked(self._desk.mark(claim))
             self._desk.end(claim)
             return None
-        entry = _Entry(request=request, spawned_at=self._clock.monotonic())
+        entry = _Entry(request=request)
         placed = self._desk.read(claim, "placed.json")
         cancelled = self._desk.read(claim, "cancelled.json")
         if cancelled is not None:
@@ -225,31 +216,13 @@ class LocalEngine:
         self._spawn(entry)
 
     def _spawn(self, entry: _Entry) -> None:
-        """Start the agents of nodes that never started; a node's lock makes this idempotent."""
         try:
             for node in range(entry.request.nodes):
-                if not self._desk.has_started(entry.request.claim, node):
-                    self._spawn_node(entry, node)
+                self._nodes.start(entry.request.claim, node, self._node_file(entry, node))
         except OSError:
             self._room = None  # No space, memory or process is left: the next look tries again.
             return
         entry.is_spawned = True
-        entry.spawned_at = self._clock.monotonic()
-
-    def _spawn_node(self, entry: _Entry, node: int) -> None:
-        claim = entry.request.claim
-        self._desk.write(claim, f"node-{node}.json", self._node_file(entry, node))
-        self._processes.spawn(
-            [
-                sys.executable,
-                "-I",  # Neither the caller's folder nor site packages may change the agent,
-                "-S",  # and it starts in half the time.
-                self._program,
-                str(self._desk.path(claim, f"node-{node}.json")),
-            ],
-            env={"WINDLASS_CLAIM": claim, "WINDLASS_NODE": str(node)},
-            output=self._desk.path(claim, f"node-{node}.log"),
-        )
 
     def _node_file(self, entry: _Entry, node: int) -> dict[str, object]:
         request, placement = entry.request, entry.placement
@@ -291,22 +264,20 @@ class LocalEngine:
         missing = [node for node in range(entry.request.nodes) if self._is_missing(entry, node)]
         if len(missing) < entry.request.nodes:
             return Observation(seen=Seen.RUNNING, missing=tuple(missing))
-        if find_marked(handle):
+        if find_marked(self._desk.mark(handle)):
             reason = "its agents are gone but processes of it are left"
             return Observation(seen=Seen.RUNNING, missing=tuple(missing), reason=reason)
         self._forget(handle)
         return Observation(seen=Seen.GONE, reason="its processes have ended")
 
     def _is_missing(self, entry: _Entry, node: int) -> bool:
-        claim = entry.request.claim
-        if self._desk.has_started(claim, node):
-            return not self._desk.is_alive(claim, node)
         if not entry.is_spawned and entry.cancelled_at is None:
-            return False
-        return self._clock.monotonic() - entry.spawned_at > SPAWN_TIMEOUT_S
+            return False  # Its turn comes at the next look.
+        return self._nodes.is_missing(entry.request.claim, node)
 
     def _forget(self, claim: str) -> None:
         self._desk.end(claim)
+        self._nodes.forget(claim)
         del self._entries[claim]
         self._room = None
         self._reasons.pop(claim, None)
@@ -323,38 +294,20 @@ class LocalEngine:
             entry.cancelled_at = at
         is_overdue = not 0 <= at - entry.cancelled_at < KILL_AFTER_S
         nodes = range(entry.request.nodes)
-        for node in nodes:
-            self._cancel_node(claim, node, is_first=is_first, now=now or is_overdue)
-        if is_overdue:
-            self._kill_keepers(entry)
+        # SIGTERM once: to an agent a second one means that there is no time left.
+        number = signal.SIGTERM if is_first else None
+        if now or is_overdue:
+            number = signal.SIGUSR1
+        # Those that can be told by signal first: to forbid a start takes some space on the disk.
+        for node in sorted(nodes, key=lambda node: not self._desk.has_started(claim, node)):
+            self._nodes.tell(claim, node, number)
+            if is_overdue:
+                self._nodes.kill(claim, node)
         # With nobody left who could do it (both keeper and agent were killed at once), its marked
         # processes are ended here. Nobody may ever look at it again: what has ended is let go.
-        if all(self._is_missing(entry, node) for node in nodes) and not kill_marked(claim):
+        mark = self._desk.mark(claim)
+        if all(self._is_missing(entry, node) for node in nodes) and not kill_marked(mark):
             self._forget(claim)
-
-    def _cancel_node(self, claim: str, node: int, *, is_first: bool, now: bool) -> None:
-        if not self._desk.has_started(claim, node):
-            self._desk.forbid_start(claim, node)
-            return
-        keeper = self._desk.keeper(claim, node)
-        if keeper is None or not self._desk.is_alive(claim, node):
-            return
-        if now:
-            _signal(keeper, signal.SIGUSR1)
-        elif is_first:
-            # Once: to an agent a second SIGTERM means that there is no time left.
-            _signal(keeper, signal.SIGTERM)
-
-    def _kill_keepers(self, entry: _Entry) -> None:
-        """An agent that does not obey any more; without its keeper, it and all that is marked."""
-        claim = entry.request.claim
-        for node in range(entry.request.nodes):
-            if self._desk.has_started(claim, node) and self._desk.is_alive(claim, node):
-                keeper = self._desk.keeper(claim, node)
-                if keeper is None:
-                    kill_marked(claim)
-                else:
-                    _signal(keeper, signal.SIGKILL)
 
 
 def _transient(error: OSError) -> EngineTransient:
@@ -362,9 +315,3 @@ def _transient(error: OSError) -> EngineTransient:
         f"the engine's folder cannot be written: {error}",
         remedy="Free some space on the disk of WINDLASS_HOME; the run goes on by itself.",
     )
-
-
-def _signal(pid: int, number: signal.Signals) -> None:
-    """Signal a keeper that was seen alive a moment ago."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, number)

@@ -90,8 +90,10 @@ class Room:
 
     def _reserve(self, request: LocalRequest) -> None:
         """Keep what a waiting claim needs from those behind it."""
-        if self._pick(request) is None:
-            self._gpus = [gpu for gpu in self._gpus if not request.takes(gpu)]
+        kept = self._pick(request)
+        if kept is None:
+            kept = [gpu for gpu in self._gpus if request.takes(gpu)]
+        self._gpus = [gpu for gpu in self._gpus if gpu not in kept]
         self._subtract(request)
 
     def _subtract(self, request: LocalRequest) -> None:

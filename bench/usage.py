@@ -9,7 +9,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,23 +45,13 @@ def usage_of(pid: int) -> Usage:
 @contextmanager
 def controller_of(home: Path) -> Iterator[None]:
     """On leaving, end the controller that serves this home, if one does."""
+    presence = Presence(home)
     try:
         yield
     finally:
-        pid = Presence(home).process_id()
+        pid = presence.process_id()
         if pid is not None:
-            _end(pid)
-
-
-def _end(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGTERM)
-    until = time.monotonic() + PATIENCE_S
-    while _is_there(pid) and time.monotonic() < until:
-        time.sleep(0.02)
-
-
-def _is_there(pid: int) -> bool:
-    with suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)  # When it is our own child, it would stay as a zombie.
-    return Path(f"/proc/{pid}").exists()
+            os.kill(pid, signal.SIGTERM)
+        until = time.monotonic() + PATIENCE_S
+        while presence.is_alive() and time.monotonic() < until:
+            time.sleep(0.02)
