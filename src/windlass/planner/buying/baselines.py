@@ -58,7 +58,9 @@ def _uniform(seen: Observation, terms: Terms, *, margin_h: float) -> Decision:
         is_due = behind_h < SHORT_H and seen.holding.starting_h <= 0 and spare_h > -SHORT_H
         if is_due:
             return _answer(Place.SPOT, zone.name, seen.time_h)
-        return _on_demand(seen, terms, hold_h=terms.look_h)
+        # Work on on-demand gains on the line; until it has gained enough nothing changes.
+        gains_h = max(behind_h, 0.0) / (1 - pace) if pace < 1 else seen.time_h
+        return _on_demand(seen, terms, hold_h=seen.holding.starting_h + gains_h)
     if spare_h < terms.look_h - SHORT_H:
         return _on_demand(seen, terms, hold_h=seen.time_h)
     if zone is not None:

@@ -75,9 +75,12 @@ def _spot_held(seen: Observation, terms: Terms) -> Decision:
         return _spot(seen, terms, zone=held, reason="spot works")
     options = _options(seen, terms)
     mine = next(option for option in options if option.zone is held)
-    best = min(options, key=_enter)
-    if best.zone is not held and best.enter < mine.stay - MOVE_MARGIN * terms.restart_h:
-        return _spot(seen, terms, zone=best.zone, reason="this zone is worth a restart")
+    # Only for a better price: a longer life is expected too often to be worth a restart.
+    cheaper = [option for option in options if option.zone.spot_price < held.spot_price]
+    best = min(cheaper, key=_enter, default=mine)
+    longer = max(0.0, mine.costs.stay - best.costs.stay)
+    if best.enter + longer < mine.stay - MOVE_MARGIN * terms.restart_h:
+        return _spot(seen, terms, zone=best.zone, reason="a cheaper zone is worth a restart")
     return _spot(seen, terms, zone=held, reason="spot works")
 
 

@@ -157,11 +157,9 @@ class _Replay:
 
 def _ends(row: npt.NDArray[np.bool_]) -> list[int]:
     """For every step, the first later step at which the zone has changed."""
-    steps = len(row)
-    ends = [steps] * steps
-    for step in range(steps - 2, -1, -1):
-        ends[step] = ends[step + 1] if row[step] == row[step + 1] else step + 1
-    return ends
+    changes = np.append(np.flatnonzero(row[1:] != row[:-1]) + 1, len(row))
+    lengths = np.diff(changes, prepend=0)
+    return np.repeat(changes, lengths).tolist()
 
 
 def replay(market: Market, policy: Policy, *, work: int, terms: Terms) -> Outcome:

@@ -94,6 +94,12 @@ def test_a_move_must_be_worth_its_restart():
     assert answer(0.7) == "cheap"
 
 
+def test_a_zone_that_works_is_not_left_for_an_older_one():
+    zones = (zone("held", age_h=0.5), zone("old", age_h=20.0))
+    now = seen(*zones, work_h=10.0, time_h=18.0, place=Place.SPOT, at="held")
+    assert decide(now, terms(work=WORK, steps=900, restart=RESTART)).zone == "held"
+
+
 def test_on_demand_is_bought_where_it_is_cheapest():
     zones = tuple(
         Zone(name=name, spot_price=0.3, on_demand_price=price, is_up=False, record=Record(age_h=9))
