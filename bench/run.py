@@ -21,6 +21,7 @@ BENCHMARKS = {
     "passes": "passes",
     "writes": "fenced_writes",
     "planning": "planning",
+    "buying": "buying",
     "catalog": "catalog_load",
 }
 
