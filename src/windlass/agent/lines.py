@@ -5,7 +5,7 @@ Must not write anywhere; it only transforms bytes.
 
 from __future__ import annotations
 
-from typing import List
+from typing import List, Protocol
 
 from windlass.agent.mask import Mask
 
@@ -13,24 +13,21 @@ LINE_BYTES = 1 << 16
 """A longer line is cut into pieces."""
 
 
-class Text:
+class Text(Protocol):
     """Turns the bytes that came out of a pipe into the bytes that go into a log."""
 
     @property
     def has_rest(self) -> bool:
         """Whether something waits that `rest` would give after a while."""
-        return False
 
     def take(self, data: bytes, stamp: bytes) -> bytes:
         """What can be written now."""
-        raise NotImplementedError
 
     def rest(self, stamp: bytes, *, is_last: bool) -> bytes:
         """What waited: the unfinished line, when it has waited long enough or was the last."""
-        raise NotImplementedError
 
 
-class Lines(Text):
+class Lines:
     """Whole lines, each with the time, secrets masked, progress bars down to their last state."""
 
     def __init__(self, mask: Mask) -> None:
@@ -104,12 +101,17 @@ class Lines(Text):
         return data
 
 
-class Raw(Text):
+class Raw:
     """The bytes as they are, but for secrets: what a command of `windlass exec` prints."""
 
     def __init__(self, mask: Mask) -> None:
         self._mask = mask
         self._tail = b""
+
+    @property
+    def has_rest(self) -> bool:
+        """See Text. What waits here waits for the end."""
+        return False
 
     def take(self, data: bytes, stamp: bytes) -> bytes:
         """See Text. What may be the start of a secret waits for the rest of it, or the end."""
