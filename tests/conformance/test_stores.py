@@ -114,13 +114,13 @@ def test_5_and_6_attempts_and_claims_come_in_order_with_every_field(store):
     attempts = [
         make_attempt(number=1, phase=AttemptPhase.ENDED, winner="r-1-0", given_up=True),
         make_attempt(number=2, outcome=Outcome.LOST, exit_status=-9, failed_node=0, failed_rank=3),
-        make_attempt(number=10, started_at=1.5, ended_at=2.5, code="c", reason="Grün"),
+        make_attempt(number=10, started_at=1.5, ended_at=2.5, code="c", reason="Grün", step_s=0.25),
     ]
     claims = [
         make_claim(attempt=1, index=0, phase=ClaimPhase.GONE),
         make_claim(attempt=2, index=0, handle="pid:7", tries=3, retry_at=9.25, error="no röom"),
-        make_claim(attempt=2, index=1),
-        make_claim(attempt=10, index=0),
+        make_claim(attempt=2, index=1, offer="z/m/spot", buy="spot"),
+        make_claim(attempt=10, index=0, accelerators="H100:8", nodes=4),
     ]
     change = Change(run=run, attempts=tuple(reversed(attempts)), claims=tuple(reversed(claims)))
     store.write(take(store), change)

@@ -70,6 +70,8 @@ class Attempt:
     """Id of the claim whose ranks may run, once seen."""
     given_up: bool = False
     """The fence is ours: no claim of this attempt can ever start ranks."""
+    step_s: float | None = None
+    """Median seconds of a step, as its ranks reported them; known when the attempt has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,14 @@ class Claim:
     retry_at: float = 0.0
     error: str = ""
     """What the engine last said when it did not take the claim."""
+    offer: str = ""
+    """What is rented, such as `us-central1-a/a3-highgpu-8g/spot`; empty where nothing is."""
+    buy: str = ""
+    """How it is bought, as the spec writes it: `spot`, `reservation/my-block`."""
+    accelerators: str = ""
+    """Those of each node, such as `H100:8`, or a slice, such as `v5e-16`; empty for none."""
+    nodes: int = 0
+    """How many of them; slices, for TPUs. 0 in claims of a Windlass that did not record it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from windlass.errors import RunChanged, RunNotReady, RunUnknown
+from windlass.state import past
 from windlass.state.database import Database, Row
 from windlass.state.fence import (
     Stored,
@@ -19,6 +20,7 @@ from windlass.state.fence import (
     check_version,
 )
 from windlass.state.model import Attempt, Change, Claim, Event, Lease, Run, RunState
+from windlass.state.past import Held, Pace
 from windlass.state.phases import (
     ENDED_RUNS,
     AttemptPhase,
@@ -226,6 +228,16 @@ class SqlStore:
     def live_versions(self) -> Mapping[str, int]:
         """See Store, promise 17."""
         return dict(self._database.query(LIVE_VERSIONS))
+
+    # ---- the planner's side ----------------------------------------------------------------
+
+    def held(self, *, now: float) -> Sequence[Held]:
+        """See Store, promise 18."""
+        return past.held(self._database, now=now)
+
+    def paces(self, name: str) -> Sequence[Pace]:
+        """See Store, promise 19."""
+        return past.paces(self._database, name)
 
     # ---- rows ------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from windlass.state.model import Attempt, Change, Claim, Event, Lease, Run, RunState
+from windlass.state.past import Held, Pace
 from windlass.state.phases import RunPhase, Wanted
 
 
@@ -86,3 +87,13 @@ class Store(Protocol):
     def live_versions(self) -> Mapping[str, int]:
         """17. The version of every run that has not ended, by id, oldest first: for whoever knows
         most of them already and will load the others."""
+
+    # ---- the planner's side ----------------------------------------------------------------
+
+    def held(self, *, now: float) -> Sequence[Held]:
+        """18. What was rented, by kind, and how often it was taken away; attempts that still run
+        count up to `now`. Its cost grows with rented claims only."""
+
+    def paces(self, name: str) -> Sequence[Pace]:
+        """19. Times of steps that runs of this name have shown, with the accelerators they ran on;
+        newest first."""

@@ -13,6 +13,7 @@ import pytest
 from builders import make_attempt, make_claim, make_event, make_run
 from windlass.errors import InternalError, StoreBusy, StoreTooNew, StoreUnreachable
 from windlass.state.migrate import SHIPPED, bring_up_to_date
+from windlass.state.past import HELD, PACES
 from windlass.state.phases import RunPhase, Wanted
 from windlass.state.rows import ATTEMPTS, CLAIMS, RUNS
 from windlass.state.sql_store import LIVE_ATTEMPTS, LIVE_CLAIMS, LIVE_RUNS, SqlStore
@@ -106,6 +107,17 @@ def test_listing_only_live_phases_uses_the_index_of_live_runs(database):
     [(sql, values)] = listening.queries
     [plan] = database.query(f"EXPLAIN QUERY PLAN {sql}", values)
     assert "USING INDEX runs_live" in plan[3]
+
+
+def test_the_past_is_read_by_indexes_and_not_by_looking_at_every_run(database):
+    for sql, index in ((HELD, "claims_rented"), (PACES, "runs_by_name")):
+        values = [0] * sql.count("?")
+        plan = [row[3] for row in database.query(f"EXPLAIN QUERY PLAN {sql}", values)]
+        assert any(f"INDEX {index}" in line for line in plan), plan
+        assert not any(
+            line.startswith(("SCAN runs", "SCAN a", "SCAN c ")) and "INDEX" not in line
+            for line in plan
+        ), plan
 
 
 @pytest.mark.parametrize("live", [0, 1, 50])
