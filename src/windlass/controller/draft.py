@@ -21,6 +21,7 @@ class Draft:
         self.now = now
         self.run: Run = view.state.run
         self.attempt: Attempt | None = view.state.attempt
+        self._gang = view.gang
         self._claims: dict[str, Claim] = {claim.id: claim for claim in view.state.claims}
         self._before = (self.run, self.attempt, dict(self._claims))
         self._events: list[Event] = []
@@ -67,6 +68,10 @@ class Draft:
                 engine=self.run.engine,
                 phase=ClaimPhase.ASKED,
                 created_at=self.now,
+                offer=self._gang.offer,
+                buy=self._gang.buy,
+                accelerators=self._gang.accelerators,
+                nodes=self._gang.nodes,
             )
             self._claims[claim.id] = claim
 

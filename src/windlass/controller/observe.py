@@ -165,6 +165,7 @@ class Observer:
             restarts_max=facts.spec.limits.restarts,
             winner=winner,
             claims=tuple(views),
+            gang=facts.gang,
         )
 
     def _claim_view(

@@ -18,6 +18,8 @@ from windlass.controller.logs import winning_claim
 _PROGRESS = re.compile(r"nodes/(\d+)/rank-(\d+)/progress-(\d+)\.jsonl$")
 _FIRST_RANK = re.compile(r"nodes/0/rank-0/progress$")
 _CHECKPOINT = re.compile(r"checkpoints/(\d+)/manifest\.json$")
+_NEWEST_LINES = 1000
+_NEWEST_CHUNKS = 20
 _OWN_KEYS = frozenset({"step", "time", "attempt", "event"})
 
 
@@ -108,6 +110,19 @@ def read_last_record(folder: Folder, newest: int) -> Record | None:
                 if record is not None and not record.event:
                     return record
     return None
+
+
+def read_newest_records(folder: Folder, attempt: int) -> list[Record]:
+    """The last records of one attempt: enough to know its pace, however long it was."""
+    claim = winning_claim(folder, attempt)
+    names = _progress_names(folder, attempt, claim) if claim else []
+    lines: list[bytes] = []
+    for _, name in reversed(names[-_NEWEST_CHUNKS:]):
+        lines = (folder.read(name) or b"").split(b"\n") + lines
+        if len(lines) >= _NEWEST_LINES:
+            break
+    parsed = [parse_record(line, attempt) for line in lines[-_NEWEST_LINES:]]
+    return [record for record in parsed if record is not None]
 
 
 def _progress_names(folder: Folder, attempt: int, claim: str) -> list[tuple[int, str]]:

@@ -83,6 +83,11 @@ def make_report(
     )
 
 
+def step_s_of(records: Sequence[Record]) -> float | None:
+    """Median seconds of a step; None when fewer than two were reported in one attempt."""
+    return _median_step_s(_chapters(records))
+
+
 def _chapters(records: Sequence[Record]) -> list[list[Record]]:
     """The records of each attempt that reported a step, in order."""
     chapters: dict[int, list[Record]] = {}

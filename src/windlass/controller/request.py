@@ -6,9 +6,11 @@ Must not touch files or engines. Pure.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from windlass.controller.view import Gang
 from windlass.engines.base import ClaimRequest
 from windlass.spec.canonical import from_json
 from windlass.spec.model import Accelerators, Spec
@@ -24,6 +26,7 @@ class Facts:
     wanted: Accelerators | None
     """The one of the spec's accelerators that was chosen at submit."""
     nodes: int
+    gang: Gang
     options: dict[str, Any]
 
 
@@ -32,7 +35,21 @@ def facts_of(run: Run) -> Facts:
     spec, options = from_json(run.spec), json.loads(run.options)
     named = spec.resources.accelerators
     wanted = named[options.get("wanted", 0)] if named else None
-    return Facts(spec=spec, wanted=wanted, nodes=node_count(spec, wanted), options=options)
+    return Facts(
+        spec=spec,
+        wanted=wanted,
+        nodes=node_count(spec, wanted),
+        gang=_gang(spec, wanted, options),
+        options=options,
+    )
+
+
+def _gang(spec: Spec, wanted: Accelerators | None, options: Mapping[str, Any]) -> Gang:
+    """What was chosen to be rented, else what the caller's own machines are asked for."""
+    if "rented" in options:
+        return Gang(**options["rented"])
+    is_real = wanted is not None and not options.get("emulate")
+    return Gang(accelerators=str(wanted) if is_real else "", nodes=spec.resources.nodes_min)
 
 
 def claim_request(facts: Facts, claim: Claim, *, folder: str) -> ClaimRequest:

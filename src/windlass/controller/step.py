@@ -12,14 +12,16 @@ from windlass.agent import layout
 from windlass.controller.decide import decide
 from windlass.controller.effects import Cancel, Decision, Effect, GiveUp, Submit
 from windlass.controller.observe import Observer
+from windlass.controller.progress import read_newest_records
+from windlass.controller.report import step_s_of
 from windlass.controller.request import claim_order, claim_request
 from windlass.controller.results import refused, taken
 from windlass.controller.site import Site
 from windlass.controller.view import View
 from windlass.engines.base import Handle
 from windlass.errors import CapacityError, EngineError, EngineTransient
-from windlass.state.model import Change, Lease, RunState
-from windlass.state.phases import ClaimPhase
+from windlass.state.model import Attempt, Change, Lease, RunState
+from windlass.state.phases import AttemptPhase, ClaimPhase
 
 
 class Stepper:
@@ -37,7 +39,7 @@ class Stepper:
         decision = decide(view, self._site.world.clock.now())
         state = view.state
         if decision.change is not None:
-            state = self._write(lease, state, decision.change)
+            state = self._write(lease, state, self._measured(decision.change))
         for effect in decision.effects:
             state = self._carry_out(lease, state, effect)
         return state, decision
@@ -45,6 +47,23 @@ class Stepper:
     def _write(self, lease: Lease, state: RunState, change: Change) -> RunState:
         run = self._site.store.write(lease, change)
         return applied(state, replace(change, run=run))
+
+    def _measured(self, change: Change) -> Change:
+        """The change, with what ended attempts say of the time of a step.
+
+        Looked for once, when nothing can be added any more. It decides nothing, so that a folder
+        that cannot be read costs no more than this figure.
+        """
+        return replace(change, attempts=tuple(map(self._with_pace, change.attempts)))
+
+    def _with_pace(self, attempt: Attempt) -> Attempt:
+        if attempt.phase is not AttemptPhase.ENDED or not attempt.winner:
+            return attempt
+        try:
+            records = read_newest_records(self._observer.folder(attempt.run), attempt.number)
+        except OSError:
+            return attempt
+        return replace(attempt, step_s=step_s_of(records))
 
     def _carry_out(self, lease: Lease, state: RunState, effect: Effect) -> RunState:
         match effect:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from windlass.agent import layout
 from windlass.controller.request import claim_request, facts_of
 from windlass.controller.secrets import SecretFiles
 from windlass.controller.source import Source, pack
+from windlass.controller.view import Gang
 from windlass.engines.base import Admits, Engine
 from windlass.errors import CapacityError, MachineTooSmall, OptionRefused, RunChanged
 from windlass.ports.world import World
@@ -43,6 +44,8 @@ class Ask:
     """What ranks inherit on the caller's own machine."""
     caller: Mapping[str, str]
     """Everything the caller has set, where the values of secrets are taken from."""
+    rented: Gang | None = None
+    """What was chosen, where the engine rents."""
 
 
 def submit(
@@ -103,7 +106,12 @@ def _first_event(run: Run, source: Source) -> Event:
 
 def _new_run(ask: Ask, *, run_id: str, now: float) -> Run:
     ttl_s = ask.spec.limits.ttl_s
-    options = {"emulate": ask.is_emulated, "environment": dict(ask.environment)}
+    options: dict[str, Any] = {
+        "emulate": ask.is_emulated,
+        "environment": dict(ask.environment),
+    }
+    if ask.rented is not None:
+        options["rented"] = asdict(ask.rented)
     return Run(
         id=run_id,
         name=ask.spec.name,

@@ -65,6 +65,19 @@ class ClaimView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gang:
+    """What the next claim is for, recorded with it: plans of later runs learn from it."""
+
+    offer: str = ""
+    """What is rented; empty where nothing is."""
+    buy: str = ""
+    accelerators: str = ""
+    """Of each node; empty for none, and where they are only emulated."""
+    nodes: int = 1
+    """Slices, for TPUs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """What `decide` decides on."""
 
@@ -74,3 +87,4 @@ class View:
     winner: str | None
     """The claim named by the newest attempt's fence; "" when it was given up; None before."""
     claims: tuple[ClaimView, ...]
+    gang: Gang = Gang()

@@ -52,6 +52,8 @@ class Limits:
     """How old an observation may be. GONE is believed after it was seen for this long."""
     notice_s: float
     """How long ranks have between SIGTERM and SIGKILL."""
+    is_rented: bool = False
+    """Its machines are rented for the run: an offer is chosen, and its price shown, before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

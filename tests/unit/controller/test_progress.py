@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from folders import HandMadeFolder
+from windlass.agent import layout
 from windlass.controller.progress import (
     ProgressFollower,
     checkpoint_steps,
     parse_record,
     read_last_record,
+    read_newest_records,
     read_records,
 )
 
@@ -84,3 +87,18 @@ def test_only_committed_checkpoints_are_listed(made):
     for name in ("20/manifest.json", "9/manifest.json", "30/data-0", "x/manifest.json"):
         made.put(f"checkpoints/{name}", {})
     assert checkpoint_steps(made.folder) == [9, 20]
+
+
+def test_the_newest_records_of_an_attempt_are_enough_for_its_pace(made):
+    assert read_newest_records(made.folder, 1) == []
+    made.win(1)
+    assert read_newest_records(made.folder, 1) == []
+    made.progress(*({"step": step} for step in range(1500)))
+    stem = layout.rank(1, "c1", 0, 0)
+    for number in (2, 3):
+        name = layout.chunk(f"{stem}/progress", number, "jsonl")
+        made.folder.write(name, json.dumps({"step": 1498 + number}).encode())
+    steps = [record.step for record in read_newest_records(made.folder, 1)]
+    assert steps[-1] == 1501
+    assert steps == list(range(steps[0], 1502))
+    assert 990 < len(steps) <= 1000

@@ -9,6 +9,7 @@ import pytest
 from builders import make_claim, make_run
 from windlass.agent.orders import parse_claim
 from windlass.controller.request import claim_order, claim_request, facts_of
+from windlass.controller.view import Gang
 from windlass.spec.accelerators import accelerators
 from windlass.spec.canonical import to_json
 from windlass.spec.model import Checkpoint, Launch, Resources, Spec
@@ -126,3 +127,30 @@ CHECKPOINTS = {
 @pytest.mark.parametrize(("checkpoint", "said"), CHECKPOINTS.values(), ids=CHECKPOINTS)
 def test_every_run_may_save(checkpoint, said):
     assert order(checkpoint=checkpoint)["checkpoint"] == said
+
+
+RENTED = {"offer": "z/a3-highgpu-8g/spot", "buy": "spot", "accelerators": "H100:8", "nodes": 3}
+GANGS = {
+    "nothing": ({}, {}, Gang()),
+    "real GPUs": (
+        {"resources": resources("A100-80:8", "H100:4", nodes=2)},
+        {"wanted": 1},
+        Gang(accelerators="H100:4", nodes=2),
+    ),
+    "emulated GPUs": (
+        {"resources": resources("H100:4", nodes=2)},
+        {"emulate": True},
+        Gang(nodes=2),
+    ),
+    "slices": (
+        {"resources": resources("v5e-16", nodes=2)},
+        {},
+        Gang(accelerators="v5e-16", nodes=2),
+    ),
+    "what was rented": ({"resources": resources("H100:8")}, {"rented": RENTED}, Gang(**RENTED)),
+}
+
+
+@pytest.mark.parametrize(("fields", "options", "gang"), GANGS.values(), ids=GANGS)
+def test_what_a_claim_is_for_is_known_from_its_run(fields, options, gang):
+    assert facts(options, **fields).gang == gang

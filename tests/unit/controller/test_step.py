@@ -53,6 +53,56 @@ def test_the_order_of_a_claim_is_there_before_it_is_submitted(controller):
     assert (order["claim"], order["nodes"], order["command"]) == ("r-1-0", 2, "true")
 
 
+def test_a_claim_says_what_it_is_for(controller):
+    rented = {"offer": "z/m/spot", "buy": "spot", "accelerators": "H100:8", "nodes": 2}
+    controller.add(nodes=2, options=json.dumps({"rented": rented}))
+    controller.tick()
+    (claim,) = controller.state().claims
+    assert {name: getattr(claim, name) for name in rented} == rented
+
+
+def report(controller, *times, attempt=1):
+    """Rank 0 has reported a step at each of these times."""
+    lines = [json.dumps({"step": step, "time": time}) for step, time in enumerate(times, 1)]
+    stem = layout.rank(attempt, f"r-{attempt}-0", 0, 0)
+    name = layout.chunk(f"{stem}/progress", 1, "jsonl")
+    controller.disks["r"].objects[name] = "\n".join(lines).encode()
+
+
+def end(controller, **fields):
+    """An attempt that has started and ended."""
+    controller.start()
+    controller.tick(1.0)
+    controller.finish(**fields)
+    controller.tick(1.0)
+
+
+def test_an_attempt_that_ends_keeps_how_long_its_steps_took(controller):
+    controller.add()
+    controller.tick()
+    report(controller, 0.0, 30.0, 30.5, 31.0, 31.5)
+    end(controller)
+    (attempt,) = controller.others.list_attempts("r")
+    assert (attempt.phase, attempt.step_s) == (AttemptPhase.ENDED, 0.5), "the median"
+
+
+def test_the_steps_of_a_lost_attempt_are_kept_too(controller):
+    controller.add()
+    controller.tick()
+    report(controller, 0.0, 2.0)
+    end(controller, outcome="lost")
+    first = controller.others.list_attempts("r")[0]
+    assert (first.outcome, first.step_s) == (Outcome.LOST, 2.0)
+
+
+def test_a_run_that_reports_no_steps_ends_all_the_same(controller):
+    controller.add()
+    controller.tick()
+    end(controller)
+    (attempt,) = controller.others.list_attempts("r")
+    assert (attempt.phase, attempt.step_s) == (AttemptPhase.ENDED, None)
+
+
 def test_a_submit_that_was_taken_is_written_down(controller):
     controller.add()
     controller.tick()

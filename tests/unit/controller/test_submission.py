@@ -13,6 +13,7 @@ from windlass.agent import layout
 from windlass.controller.request import facts_of
 from windlass.controller.secrets import SecretFiles
 from windlass.controller.submission import TRIES, Ask, submit
+from windlass.controller.view import Gang
 from windlass.errors import (
     MachineTooSmall,
     OptionRefused,
@@ -46,7 +47,7 @@ class Desk:
         self.world = system_world()
         self.spec = Spec(name="My Run", run="python train.py")
 
-    def submit(self, **fields):
+    def submit(self, *, rented=None, **fields):
         ask = Ask(
             spec=replace(self.spec, **fields),
             spec_file=self.work / "run.yaml",
@@ -55,6 +56,7 @@ class Desk:
             is_emulated=False,
             environment={"PATH": "/bin"},
             caller={"PATH": "/bin", "HF_TOKEN": VALUE},
+            rented=rented,
         )
         return submit(
             ask,
@@ -253,3 +255,8 @@ def test_a_folder_that_is_there_already_is_nobody_elses(desk):
     desk.world = replace(desk.world, entropy=SameName("aaa", "bbb"))
     assert desk.submit().id == "my-run-bbb"
     assert (first / "kept").exists()
+
+
+def test_what_was_chosen_to_be_rented_is_kept_with_the_run(desk):
+    gang = Gang(offer="z/a3-highgpu-8g/spot", buy="spot", accelerators="H100:8", nodes=3)
+    assert facts_of(desk.submit(rented=gang)).gang == gang
