@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from windlass.controller.secrets import SecretFiles
     from windlass.engines.base import Engine
     from windlass.engines.site import EngineSite
+    from windlass.planner.history import History
     from windlass.ports.world import World
     from windlass.spec.config import Config
     from windlass.spec.model import Spec
@@ -98,6 +99,23 @@ class Home:
     def store(self) -> Store:
         """The store, opened once."""
         return self._store
+
+    @property
+    def has_store(self) -> bool:
+        """Whether there is a store already; one on a server is taken to be there."""
+        place = self.store_url.removeprefix("sqlite://")
+        return "://" in place or Path(place).exists()
+
+    def history(self, spec: Spec | None) -> History:
+        """What the runs of this home have shown, for a plan of this spec; nothing before there is
+        a store, which is never made for it."""
+        from windlass.planner.history import History, make_history
+
+        if not self.has_store:
+            return History()
+        store = self.store()
+        paces = store.paces(spec.name) if spec is not None else ()
+        return make_history(store.held(now=self.world.clock.now()), paces, spec=spec)
 
     @property
     def catalog_folder(self) -> Path:

@@ -14,6 +14,7 @@ from windlass.planner import explain
 from windlass.planner.estimate import Basis
 from windlass.planner.plan import grouped
 from windlass.planner.ranking import Goal
+from windlass.planner.sources import learned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from windlass.cli.terminal import Paint
     from windlass.planner.candidates import Candidate
     from windlass.planner.plan import Plan
-    from windlass.planner.priors import Prior
+    from windlass.planner.sources import Figure
 
 _HEADER = ("ZONE", "MACHINE", "BUY", "NODES", "$/H", "$", "$ P90", "TIME P50", "P90", "WHY")
 _RIGHT = frozenset({3, 4, 5, 6, 7, 8})
@@ -32,7 +33,8 @@ def plan_text(plan: Plan, paint: Paint, *, top: int, width: int) -> str:
     """Everything that `windlass plan` prints of a plan with candidates."""
     blocks = [_head(plan, paint), _table(plan, paint, top=top, width=width)]
     blocks += [block for block in (_refusals(plan, paint), _front(plan, paint)) if block]
-    blocks += [block for block in (_failover(plan, paint), _notes(plan, paint)) if block]
+    ends = (_failover(plan, paint), _history(plan, paint, top=top), _notes(plan, paint))
+    blocks += [block for block in ends if block]
     return "\n\n".join(blocks)
 
 
@@ -90,16 +92,20 @@ def why(plan: Plan, found: Candidate, zones: int) -> str:
     """What speaks for this one, beside the best."""
     best = plan.candidates[0]
     said = []
-    if found is best:
+    if _is_same(found, best):
         said.append("cheapest" if plan.goal is Goal.DOLLARS else "fastest")
     else:
         said.append(f"{_change(found.usd, best.usd)} $")
         said.append(f"{_change(found.estimate.wall_s, best.estimate.wall_s)} time")
-    if any(found is one for one in plan.front[1:]):
+    if any(_is_same(found, one) for one in plan.front[1:]):
         said.append("on the front")
     if zones > 1:
         said.append(f"also in {zones - 1} more zone{'s' if zones > 2 else ''}")
     return ", ".join(said)
+
+
+def _is_same(one: Candidate, other: Candidate) -> bool:
+    return (one.nodes, one.id) == (other.nodes, other.id)
 
 
 def _change(value: float, than: float) -> str:
@@ -134,6 +140,14 @@ def _failover(plan: Plan, paint: Paint) -> str:
     return f"{paint('Tried in this order', 'bold')}\n  " + "\n  ".join(places)
 
 
+def _history(plan: Plan, paint: Paint, *, top: int) -> str:
+    figures = learned(plan.ask, plan.candidates[:top])
+    if not figures:
+        return ""
+    title = paint("Learned from your own runs", "bold")
+    return f"{title}\n{figures_text(figures, has_header=False)}"
+
+
 def _notes(plan: Plan, paint: Paint) -> str:
     best = plan.candidates[0]
     lines = [f"  unpriced: {what}" for what in best.unpriced]
@@ -142,8 +156,8 @@ def _notes(plan: Plan, paint: Paint) -> str:
     return "\n".join(lines)
 
 
-def explanation_text(found: Candidate, paint: Paint) -> str:
-    """Every term of one candidate."""
+def explanation_text(found: Candidate, figures: Sequence[Figure], paint: Paint) -> str:
+    """Every term of one candidate, and where the figures behind them are from."""
     estimate = found.estimate
     head = f"{paint(found.id, 'bold')}  {found.nodes} nodes, {estimate.gang.chips} chips"
     dollar_rows = [(term.name, dollars(term.value), term.how) for term in explain.dollars(found)]
@@ -153,6 +167,8 @@ def explanation_text(found: Candidate, paint: Paint) -> str:
     time_rows.append(("expected", duration(estimate.wall_s), f"P50 {duration(estimate.p50_s)}"))
     time_rows.append(("P90", duration(estimate.p90_s), ""))
     blocks = [head, _terms("dollars", dollar_rows), _terms("time", time_rows)]
+    if figures:
+        blocks.append(figures_text(figures))
     if found.unpriced:
         missing = "\n".join(f"  {what}" for what in found.unpriced)
         blocks.append(
@@ -165,10 +181,11 @@ def _terms(title: str, rows: Iterable[tuple[str, str, str]]) -> str:
     return draw((title.upper(), "", ""), list(rows), width=_SENTENCES * 2, right=frozenset({1}))
 
 
-def assumptions_text(priors: Iterable[Prior]) -> str:
-    """Every figure that is believed before anything was measured."""
-    rows = [(prior.key, f"{prior.value:g}", prior.unit, prior.source) for prior in priors]
-    return draw(("FIGURE", "VALUE", "UNIT", "SOURCE"), rows, width=10_000, right=frozenset({1}))
+def figures_text(figures: Iterable[Figure], *, has_header: bool = True) -> str:
+    """Figures that plans use, and where each is from."""
+    rows = [(one.key, f"{one.value:g}", one.unit, one.source) for one in figures]
+    drawn = draw(("FIGURE", "VALUE", "UNIT", "SOURCE"), rows, width=10_000, right=frozenset({1}))
+    return drawn if has_header else "\n".join(f"  {row}" for row in drawn.splitlines()[1:])
 
 
 def comparison_text(plans: Sequence[tuple[str, Plan]], *, width: int) -> str:

@@ -9,16 +9,20 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from windlass.planner.candidates import Candidate
     from windlass.planner.explain import Term
     from windlass.planner.plan import Plan
-    from windlass.planner.priors import Prior
+    from windlass.planner.sources import Figure
 
 
 def plan_document(plan: Plan, *, top: int) -> dict[str, Any]:
     """The best so many candidates, the front, where to try next, and why others were refused."""
     from windlass.planner.plan import grouped
+    from windlass.planner.sources import learned
 
+    best = plan.candidates[:top]
     return {
         "name": plan.ask.spec.name,
         "catalog": plan.snapshot,
@@ -27,8 +31,9 @@ def plan_document(plan: Plan, *, top: int) -> dict[str, Any]:
         "is_upper_bound": plan.basis.value == "ttl",
         "candidates_total": len(plan.candidates),
         "refusals_total": len(plan.refusals),
-        "candidates": [candidate_document(found) for found in plan.candidates[:top]],
+        "candidates": [candidate_document(found) for found in best],
         "front": [_point(found) for found in plan.front],
+        "history": [figure_document(figure) for figure in learned(plan.ask, best)],
         "failover": [{"offer": found.id, "nodes": found.nodes} for found in plan.failover],
         "refusals": [
             {
@@ -77,25 +82,31 @@ def candidate_document(found: Candidate) -> dict[str, Any]:
     }
 
 
-def explanation_document(found: Candidate) -> dict[str, Any]:
-    """One candidate with every term of its dollars and seconds."""
+def explanation_document(found: Candidate, figures: Iterable[Figure]) -> dict[str, Any]:
+    """One candidate with every term of its dollars and seconds, and the figures behind them."""
     from windlass.planner import explain
 
     return {
         **candidate_document(found),
         "dollars": [_term(term) for term in explain.dollars(found)],
         "time": [_term(term) for term in explain.seconds(found)],
+        "figures": [figure_document(figure) for figure in figures],
     }
 
 
-def prior_document(prior: Prior) -> dict[str, Any]:
-    """One figure that was assumed, and where it is from."""
+def figure_document(figure: Figure) -> dict[str, Any]:
+    """One figure, where it is from, and what of it this user's own runs have shown."""
+    prior, seen = figure.prior, figure.seen
     return {
-        "key": prior.key,
-        "value": prior.value,
-        "unit": prior.unit,
-        "source": prior.source,
-        "is_assumption": prior.is_assumption,
+        "key": figure.key,
+        "value": rounded(figure.value),
+        "unit": figure.unit,
+        "source": figure.source,
+        "is_assumption": prior is not None and prior.is_assumption and seen is None,
+        "is_own": figure.is_own,
+        "prior": prior.value if prior else None,
+        "preemptions": seen.preemptions if seen else None,
+        "node_hours": rounded(seen.node_hours) if seen else None,
     }
 
 

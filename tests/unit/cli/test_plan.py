@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from builders import make_attempt, make_claim
+from windlass.assemble import open_home
+from windlass.state.phases import AttemptPhase, Outcome
+
 SPEC = """\
 name: llm
 run: python train.py
@@ -57,6 +61,7 @@ def test_json_has_the_same_in_stable_keys(windlass, spec):
         "refusals_total",
         "candidates",
         "front",
+        "history",
         "failover",
         "refusals",
     }
@@ -104,6 +109,113 @@ def test_assumptions_are_shown_with_their_sources(windlass):
     document = windlass("plan", "--assumptions", "--json").document
     assert all(row["source"] for row in document)
     assert any(row["is_assumption"] for row in document)
+
+
+STEPS = """\
+name: llm
+run: python train.py
+resources: {accelerators: H100:8}
+where: {regions: us-central1, buy: spot}
+work: {steps: 20000, reference: {accelerators: A100-80:8, step_seconds: 1.9}}
+checkpoint: {to: gs://bucket/ckpt}
+"""
+OFFER = "us-central1-a/a3-highgpu-8g/spot"
+
+
+def remember(seeded, run_id, *, losses=0, hours=1.0, nodes=2, offer=OFFER, **fields):
+    """A run of one attempt that lasted that long, and as many that were lost at once."""
+    claim = {"buy": "spot", "accelerators": "H100:8", "nodes": nodes, "offer": offer}
+    numbers = range(1, losses + 2)
+    attempts = tuple(
+        make_attempt(
+            run_id,
+            number,
+            phase=AttemptPhase.ENDED,
+            winner=f"{run_id}-{number}-0",
+            started_at=0.0,
+            ended_at=0.0 if number <= losses else hours * 3600.0,
+            outcome=Outcome.PREEMPTED if number <= losses else Outcome.SUCCEEDED,
+            **(fields if number > losses else {}),
+        )
+        for number in numbers
+    )
+    claims = tuple(make_claim(run_id, number, **claim) for number in numbers)
+    seeded.add(run_id, name="llm", attempts=attempts, claims=claims)
+
+
+def test_a_plan_learns_the_hazard_from_what_was_rented(windlass, seeded, spec):
+    def spot(plan):
+        return next(one for one in plan["candidates"] if one["offer"] == OFFER)
+
+    before = windlass("plan", spec, "--json", "--top", "300").document
+    assert before["history"] == []
+    remember(seeded, "a", losses=3, hours=10.0)
+    remember(seeded, "b", losses=1, hours=5.0)
+    remember(seeded, "free", losses=50, hours=100.0, offer="")
+    document = windlass("plan", spec, "--json", "--top", "300").document
+    (figure,) = [one for one in document["history"] if one["key"] == "hazard/spot/H100"]
+    assert (figure["preemptions"], figure["node_hours"], figure["prior"]) == (4, 30.0, 0.06)
+    expected = (2 + 4) / (2 / 0.06 + 30.0)
+    assert figure["value"] == pytest.approx(expected, rel=1e-5)
+    assert "Learned from your own runs" in windlass("plan", spec, "--top", "300").out
+
+    assert spot(document)["preemptions"] > spot(before)["preemptions"]
+
+
+def test_a_plan_uses_the_step_that_was_measured(windlass, seeded, tmp_path):
+    path = write(tmp_path, "steps.yaml", STEPS)
+    best = windlass("plan", path, "--json").document["candidates"][0]
+    remember(seeded, "a", nodes=1, step_s=0.75)
+    document = windlass("plan", path, "--json").document
+    assert document["candidates"][0]["seconds"]["useful"] == 20_000 * 0.75 != best["seconds"]
+    (step,) = [one for one in document["history"] if one["key"] == "step"]
+    assert (step["value"], step["is_own"]) == (0.75, True)
+    assert step["source"] == "your own runs: on 1 x H100:8"
+
+
+def test_a_step_of_another_program_is_not_used(windlass, seeded, tmp_path):
+    path = write(tmp_path, "steps.yaml", STEPS.replace("train.py", "train.py --batch 64"))
+    remember(seeded, "a", nodes=1, offer="", step_s=0.75)
+    assert windlass("plan", path, "--json").document["history"] == []
+
+
+def test_assumptions_say_what_history_has_moved(windlass, seeded, tmp_path):
+    remember(seeded, "a", losses=3, hours=10.0, step_s=0.75)
+    path = write(tmp_path, "steps.yaml", STEPS)
+    rows = {row["key"]: row for row in windlass("plan", path, "--assumptions", "--json").document}
+    assert rows["hazard/spot/H100"]["is_own"]
+    assert rows["step"]["value"] == 0.75
+    assert not rows["hazard/spot"]["is_own"]
+    assert rows["hazard/spot/H100"]["preemptions"] == 3
+    text = windlass("plan", "--assumptions").out
+    assert "your own runs: 3 preemptions in 20.0 node-hours; the prior was 0.06" in text
+    assert "assumption: as for H100" in text
+
+
+def test_an_explanation_says_which_figures_are_ones_own(windlass, seeded, tmp_path):
+    path = write(tmp_path, "steps.yaml", STEPS)
+    text = windlass("plan", path, "--explain", OFFER).out
+    assert "work.reference of the spec: on 1 x A100-80:8" in text
+    assert "skynomad" in text
+    remember(seeded, "a", losses=1, hours=10.0, step_s=0.75)
+    text = windlass("plan", path, "--explain", OFFER).out
+    assert "your own runs: on 2 x H100:8" in text
+    assert "your own runs: 1 preemption in 20.0 node-hours" in text
+    figures = windlass("plan", path, "--explain", OFFER, "--json").document["figures"]
+    assert [figure["is_own"] for figure in figures] == [True, True, False, False, False]
+
+
+def test_planning_makes_no_store(windlass, spec):
+    assert windlass("plan", spec).status == 0
+    assert windlass("plan", "--assumptions").status == 0
+    assert not open_home().has_store
+
+
+def test_a_store_that_cannot_be_read_costs_no_more_than_its_history(windlass, spec):
+    (open_home().path / "windlass.db").write_bytes(b"This is no database." * 100)
+    result = windlass("plan", spec)
+    assert result.status == 0
+    assert "planned without your own history" in result.err
 
 
 def test_specs_are_compared_side_by_side(windlass, spec, tmp_path):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from builders import make_attempt
-from windlass.planner.history import PREEMPTED, History, Seen, hazard_per_node_h, seen_in
+from windlass.planner.history import History, Seen, hazard_per_node_h, make_history
 from windlass.planner.priors import load_priors
-from windlass.state.phases import Outcome
+from windlass.spec.canonical import to_json
+from windlass.spec.model import Launch, Spec
+from windlass.state.past import Held, Pace
 
 PRIORS = load_priors()
 
@@ -54,15 +57,58 @@ def test_the_posterior_is_right_on_average_over_users_drawn_from_the_prior():
         assert users.mean() == pytest.approx(expected, rel=0.02)
 
 
-def test_attempts_count_the_hours_of_their_nodes_and_their_losses():
-    attempts = [
-        make_attempt(number=1, started_at=0.0, ended_at=7200.0, outcome=Outcome.PREEMPTED),
-        make_attempt(number=2, started_at=7300.0, ended_at=10_900.0, outcome=Outcome.SUCCEEDED),
-        make_attempt(number=3, started_at=None, ended_at=11_000.0, outcome=Outcome.LOST),
-        make_attempt(number=4, started_at=11_000.0, ended_at=None),
-    ]
-    assert seen_in(attempts, nodes=4) == Seen(preemptions=1, node_hours=12.0)
+HELD = {
+    "spot GPUs": (Held("H100:8", "spot", 4, 1, 7200.0), ("H100", "spot"), Seen(1, 8.0)),
+    "spot slices go as a whole": (
+        Held("v5e-16", "spot", 2, 3, 3600.0),
+        ("v5e", "spot"),
+        Seen(3, 2.0),
+    ),
+    "hosts of other slices fail one by one": (
+        Held("v5e-16", "on-demand", 2, 1, 3600.0),
+        ("v5e", "on-demand"),
+        Seen(1, 8.0),
+    ),
+    "reservations are one way to buy": (
+        Held("H100:8", "reservation/mine", 1, 0, 3600.0),
+        ("H100", "reservation"),
+        Seen(0, 1.0),
+    ),
+    "no accelerators": (Held("", "spot", 1, 0, 3600.0), ("cpu", "spot"), Seen(0, 1.0)),
+    "accelerators of a later Windlass": (
+        Held("Z900:8", "spot", 1, 0, 3600.0),
+        ("Z900:8", "spot"),
+        Seen(0, 1.0),
+    ),
+}
 
 
-def test_the_outcomes_that_count_are_those_of_the_store():
-    assert {Outcome.PREEMPTED, Outcome.LOST} == PREEMPTED
+@pytest.mark.parametrize(("row", "key", "seen"), HELD.values(), ids=HELD)
+def test_what_was_rented_counts_as_a_plan_counts(row, key, seen):
+    assert make_history([row, row], [], spec=None).seen == {key: seen.plus(seen)}
+
+
+SPEC = Spec(name="llm", run="python train.py", env={"BATCH": "8"})
+
+
+def pace(spec: Spec = SPEC, *, on: str = "H100:8", step_s: float = 1.0) -> Pace:
+    return Pace(to_json(spec), on, 2, step_s)
+
+
+def test_steps_of_the_same_program_keep_their_order():
+    limited = replace(SPEC, limits=replace(SPEC.limits, ttl_s=60.0), labels={"team": "nlp"})
+    found = make_history([], [pace(limited), pace(on="v5e-16", step_s=3.0)], spec=SPEC)
+    assert [str(step) for step in found.steps] == ["1 s on 2 x H100:8", "3 s on 2 x v5e-16"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"run": "python other.py"}, id="command"),
+        pytest.param({"env": {"BATCH": "16"}}, id="environment"),
+        pytest.param({"launch": Launch.JAX}, id="launcher"),
+    ],
+)
+def test_steps_of_another_program_say_nothing(other):
+    assert make_history([], [pace(replace(SPEC, **other))], spec=SPEC).steps == ()
+    assert make_history([], [pace()], spec=None).steps == ()

@@ -14,6 +14,7 @@ import click
 from windlass.cli.params import json_option
 
 if TYPE_CHECKING:
+    from windlass.assemble import Home
     from windlass.catalog.query import Catalog
     from windlass.planner.ask import Circumstances, Place
     from windlass.planner.candidates import Candidate
@@ -57,19 +58,19 @@ def command(paths: tuple[Path, ...], assumptions: bool, is_json: bool, **options
 
     Nothing is rented and nothing is asked of Google.
     """
-    if assumptions:
-        _show_assumptions(is_json=is_json)
-        return
-    _check(paths, is_compared=options["is_compared"])
     from windlass.assemble import open_home
 
-    catalog = open_home().catalog
+    home = open_home()
+    if assumptions:
+        _show_assumptions(home, paths, is_json=is_json)
+        return
+    _check(paths, is_compared=options["is_compared"])
     circumstances = _circumstances(options)
-    plans = [(path, _plan(path, catalog, circumstances)) for path in paths]
+    plans = [(path, _plan(home, path, circumstances)) for path in paths]
     if options["is_compared"]:
         _show_comparison(plans, top=options["top"], is_json=is_json)
     elif options["offer"]:
-        _show_explanation(plans[0][1], options["offer"], catalog, is_json=is_json)
+        _show_explanation(plans[0][1], options["offer"], home.catalog, is_json=is_json)
     else:
         _show_plan(plans[0][1], top=options["top"], is_json=is_json)
 
@@ -85,16 +86,11 @@ def _check(paths: tuple[Path, ...], *, is_compared: bool) -> None:
         raise OptionRefused(f"{len(paths)} specs are named, not one", remedy=remedy)
 
 
-def _plan(path: Path, catalog: Catalog, circumstances: Circumstances) -> Plan:
-    from windlass.planner.plan import make_plan
+def _plan(home: Home, path: Path, circumstances: Circumstances) -> Plan:
+    from windlass.cli.planning import feasible_plan
     from windlass.spec.load import load_spec
 
-    plan = make_plan(load_spec(path), catalog, circumstances)
-    if not plan.candidates:
-        from windlass.planner.alternatives import refuse
-
-        raise refuse(plan, catalog)
-    return plan
+    return feasible_plan(home, load_spec(path), circumstances)
 
 
 def _circumstances(options: dict[str, Any]) -> Circumstances:
@@ -173,17 +169,20 @@ def _show_comparison(plans: list[tuple[Path, Plan]], *, top: int, is_json: bool)
 
 
 def _show_explanation(plan: Plan, offer: str, catalog: Catalog, *, is_json: bool) -> None:
+    from windlass.planner.sources import sources
+
     found = _candidate(plan, offer, catalog)
+    figures = sources(plan.ask, found)
     if is_json:
         from windlass.cli.documents import print_json
         from windlass.cli.plans import explanation_document
 
-        print_json(explanation_document(found))
+        print_json(explanation_document(found, figures))
         return
     from windlass.cli.plan_text import explanation_text
     from windlass.cli.terminal import Paint
 
-    sys.stdout.write(explanation_text(found, Paint(sys.stdout)) + "\n")
+    sys.stdout.write(explanation_text(found, figures, Paint(sys.stdout)) + "\n")
 
 
 def _candidate(plan: Plan, offer: str, catalog: Catalog) -> Candidate:
@@ -203,16 +202,21 @@ def _candidate(plan: Plan, offer: str, catalog: Catalog) -> Candidate:
     raise OptionRefused(f"there is no offer {offer}", remedy=remedy)
 
 
-def _show_assumptions(*, is_json: bool) -> None:
+def _show_assumptions(home: Home, paths: tuple[Path, ...], *, is_json: bool) -> None:
+    """Of every spec alike, but for the time of a step, which is that of the first."""
+    from windlass.cli.planning import history_of
     from windlass.planner.priors import load_priors
+    from windlass.planner.sources import assumptions
+    from windlass.spec.load import load_spec
 
-    priors = load_priors().entries.values()
+    spec = load_spec(paths[0]) if paths else None
+    figures = assumptions(load_priors(), history_of(home, spec))
     if is_json:
         from windlass.cli.documents import print_json
-        from windlass.cli.plans import prior_document
+        from windlass.cli.plans import figure_document
 
-        print_json([prior_document(prior) for prior in priors])
+        print_json([figure_document(figure) for figure in figures])
         return
-    from windlass.cli.plan_text import assumptions_text
+    from windlass.cli.plan_text import figures_text
 
-    sys.stdout.write(assumptions_text(priors) + "\n")
+    sys.stdout.write(figures_text(figures) + "\n")

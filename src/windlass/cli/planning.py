@@ -1,0 +1,42 @@
+"""Plans for commands: a spec in this home, with what the home's own runs have shown.
+
+Must not plan itself: windlass.planner does.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from windlass.errors import WindlassError
+from windlass.planner.ask import Circumstances
+from windlass.planner.history import History
+from windlass.planner.plan import Plan, make_plan
+
+if TYPE_CHECKING:
+    from windlass.assemble import Home
+    from windlass.spec.model import Spec
+
+
+def feasible_plan(home: Home, spec: Spec, circumstances: Circumstances | None = None) -> Plan:
+    """A plan with candidates; NoFeasiblePlan, with what comes nearest, when there are none."""
+    # Without work nothing is asked of history: neither hazards nor steps count.
+    history = history_of(home, spec) if spec.work is not None else History()
+    known = replace(circumstances or Circumstances(), history=history)
+    plan = make_plan(spec, home.catalog, known)
+    if not plan.candidates:
+        from windlass.planner.alternatives import refuse
+
+        raise refuse(plan, home.catalog)
+    return plan
+
+
+def history_of(home: Home, spec: Spec | None) -> History:
+    """What the home's runs have shown. A store that cannot be read is told of, and costs no more
+    than that: priors stand in."""
+    try:
+        return home.history(spec)
+    except WindlassError as error:
+        sys.stderr.write(f"windlass: planned without your own history: {error.message}\n")
+        return History()
