@@ -19,6 +19,10 @@ HEAVY = ("rich", "yaml", "httpx", "numpy", "psycopg", "jax", "asyncio")
 BREAKS = {
     "Layers point downward": ("errors.py", "import windlass.state.model"),
     "Engines do not know each other": ("engines/spare/engine.py", "import windlass.engines.local"),
+    "The twin imitates the other side and shares no code with ours": (
+        "twin/messages.py",
+        "import windlass.spec.model",
+    ),
     "The agent stands alone": ("agent/layout.py", "import yaml"),
     "The runtime knows nothing of the control plane": ("runtime/context.py", "import click"),
     "Decisions are pure": ("state/phases.py", "import random"),

@@ -1,0 +1,104 @@
+"""Google's batch requests: many calls in one multipart body, answered in one.
+
+Must not answer the calls itself: it takes them apart and puts the answers together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from windlass.twin.messages import Bytes, Request, Response
+from windlass.twin.refusals import Refusal
+
+MOST_PARTS = 1000
+BOUNDARY = re.compile(r"""boundary=(?:"([^"]+)"|'([^']+)'|([^;\s]+))""")
+
+
+def is_batch(request: Request) -> bool:
+    """Whether it is one: every API has its path for them, and all begin alike."""
+    kind = request.headers.get("content-type", "")
+    return request.method == "POST" and kind.startswith("multipart/mixed")
+
+
+def answer_batch(request: Request, answer: Callable[[Request], Response]) -> Response:
+    """Answer each part in turn."""
+    boundary = boundary_of(request.headers.get("content-type", ""))
+    parts = split_parts(request.body.read(), boundary)
+    if len(parts) > MOST_PARTS:
+        message = f"The batch request has more than {MOST_PARTS} calls."
+        raise Refusal(400, message, reason="batchSizeTooLarge")
+    answers = []
+    for headers, content in parts:
+        inner = _inner(content, outer=request)
+        answers.append(_part(headers.get("content-id", ""), answer(inner)))
+    mark = "batch_windlass_twin"
+    body = b"".join(b"--%s\r\n%s\r\n" % (mark.encode(), part) for part in answers)
+    kind = f"multipart/mixed; boundary={mark}"
+    return Response(headers=(("Content-Type", kind),), content=body + f"--{mark}--\r\n".encode())
+
+
+def boundary_of(content_type: str) -> bytes:
+    """What separates the parts. Some clients put it in single quotes."""
+    found = BOUNDARY.search(content_type)
+    if found is None:
+        raise Refusal(400, "The multipart body has no boundary.", reason="parseError")
+    return next(group for group in found.groups() if group).encode()
+
+
+def split_parts(body: bytes, boundary: bytes) -> list[tuple[dict[str, str], bytes]]:
+    """Headers and content of each part."""
+    mark = b"--" + boundary
+    parts = []
+    for piece in (b"\r\n" + body).split(b"\r\n" + mark)[1:]:
+        if piece.startswith(b"--"):
+            break
+        head, content = _halves(piece.lstrip(b" \t").removeprefix(b"\r\n").removeprefix(b"\n"))
+        parts.append((head, content))
+    return parts
+
+
+def _halves(piece: bytes) -> tuple[dict[str, str], bytes]:
+    for gap in (b"\r\n\r\n", b"\n\n"):
+        head, found, content = piece.partition(gap)
+        if found:
+            return _headers(head), content
+    return {}, piece
+
+
+def _headers(head: bytes) -> dict[str, str]:
+    pairs = (line.partition(":") for line in head.decode("utf-8", "replace").splitlines())
+    return {name.strip().lower(): value.strip() for name, found, value in pairs if found}
+
+
+def _inner(content: bytes, *, outer: Request) -> Request:
+    line, _, rest = content.partition(b"\n")
+    words = line.decode("utf-8", "replace").split()
+    if len(words) < 2:
+        raise Refusal(400, "A part of the batch is not an HTTP request.", reason="parseError")
+    headers, body = _halves(rest)
+    target = urlsplit(words[1])
+    # A part inherits what the whole says, above all whose it is.
+    inherited = {name: outer.headers[name] for name in ("authorization",) if name in outer.headers}
+    return Request(
+        method=words[0].upper(),
+        host=(target.hostname or outer.host).lower(),
+        path=target.path,
+        query=target.query,
+        headers={**inherited, **headers},
+        body=Bytes(body.rstrip(b"\r\n")),
+        base=outer.base,
+    )
+
+
+def _part(content_id: str, response: Response) -> bytes:
+    content = response.content if isinstance(response.content, bytes) else b""
+    phrase = HTTPStatus(response.status).phrase
+    head = [f"HTTP/1.1 {response.status} {phrase}"]
+    head += [f"{name}: {value}" for name, value in response.headers]
+    head.append(f"Content-Length: {len(content)}")
+    name = content_id.strip().removeprefix("<").removesuffix(">")
+    outer = f"Content-Type: application/http\r\nContent-ID: <response-{name}>\r\n\r\n"
+    return outer.encode() + "\r\n".join(head).encode() + b"\r\n\r\n" + content
