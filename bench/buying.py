@@ -21,12 +21,12 @@ from statistics import fmean
 import numpy as np
 from figures import Figure, Result
 
-from windlass.planner.buying import baselines
 from windlass.planner.buying.model import Terms
-from windlass.planner.buying.optimum import optimum
 from windlass.planner.buying.policy import decide
-from windlass.planner.buying.replay import STEP_H, Market, Policy, replay, starts
-from windlass.planner.buying.traces import Trace, load_traces, one_price, real_prices
+from windlass.planner.buying.study import baselines
+from windlass.planner.buying.study.optimum import optimum
+from windlass.planner.buying.study.replay import STEP_H, Market, Policy, replay, starts
+from windlass.planner.buying.study.traces import Trace, load_traces, one_price, real_prices
 
 TRACES = Path(__file__).resolve().parents[1] / "tests" / "data" / "spot"
 WORK = 2400

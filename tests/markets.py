@@ -11,7 +11,7 @@ import numpy as np
 
 from windlass.planner.buying.hazards import Record
 from windlass.planner.buying.model import Holding, Observation, Place, Supply, Terms, Zone
-from windlass.planner.buying.replay import STEP_H, Market
+from windlass.planner.buying.study.replay import STEP_H, Market
 
 
 def market(*zones: str, spot: Sequence[float] = (), on_demand: Sequence[float] = ()) -> Market:

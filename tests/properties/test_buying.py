@@ -9,7 +9,7 @@ from counts import EXAMPLES
 from markets import seen, terms, zone
 from windlass.planner.buying.model import Place
 from windlass.planner.buying.policy import decide
-from windlass.planner.buying.replay import STEP_H, Market, replay
+from windlass.planner.buying.study.replay import STEP_H, Market, replay
 
 
 @st.composite

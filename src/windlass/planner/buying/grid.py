@@ -7,36 +7,22 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
-Array = npt.NDArray[np.float32]
+Mix = tuple[int, float]
+"""The grid point below a wanted value, and the share of the one above."""
 
 
-class Mix(NamedTuple):
-    """For each wanted point: the grid point below it, and the share of the one above."""
-
-    below: npt.NDArray[np.intp]
-    share: Array
-
-
-def between(points: Sequence[float], wanted: float) -> tuple[int, float]:
-    """The grid point below one wanted value and the share of the one above; ends are held."""
+def between(points: Sequence[float], wanted: float) -> Mix:
+    """Where one wanted value lies; the ends are held."""
     last = len(points) - 2
     low = min(max(bisect_right(points, wanted) - 1, 0), last)
     share = (wanted - points[low]) / (points[low + 1] - points[low])
     return low, min(max(share, 0.0), 1.0)
 
 
-def mix(points: Sequence[float], wanted: Sequence[float]) -> Mix:
-    """Where many wanted values lie."""
-    found = [between(points, value) for value in wanted]
-    return Mix(
-        below=np.array([low for low, _ in found], np.intp),
-        share=np.array([share for _, share in found], np.float32),
-    )
+def moved(values: Sequence[float], to: Sequence[Mix]) -> list[float]:
+    """The values between their points, at every wanted place."""
+    return [values[low] * (1.0 - share) + values[low + 1] * share for low, share in to]
 
 
 def slack_points(restart_h: float, most_h: float) -> tuple[float, ...]:

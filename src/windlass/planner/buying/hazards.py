@@ -89,6 +89,8 @@ class Record:
     def later(self, hours: float, *, is_up: bool) -> Record:
         """The record after the zone has been as it is for some more hours."""
         life = UP if is_up else DOWN
+        # A clock that was set back adds nothing.
+        hours = max(hours, 0.0)
         age_h = self.age_h + hours
         expected = life.expected_ends(age_h) - life.expected_ends(self.age_h)
         if is_up:

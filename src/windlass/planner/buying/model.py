@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import exp, log
+from math import exp, inf, log
 
 from windlass.planner.buying.hazards import Record
 
@@ -53,18 +53,35 @@ class Supply:
     at_once: float = 1.0
     mean_wait_h: float = 0.0
 
+    def is_certain(self) -> bool:
+        """Whether machines are there whenever they are asked for."""
+        return self.at_once >= 1.0 or self.mean_wait_h <= 0
+
+    def after_refusal(self, hours: float) -> Supply:
+        """What is to be expected so many hours after machines were refused.
+
+        Stock comes back after `mean_wait_h` on average and runs out again so often that it is there
+        for a share `at_once` of the time: what was out a minute ago is likely to be out still.
+        """
+        if self.is_certain() or self.at_once <= 0:
+            return self
+        forgotten = 1.0 - exp(-max(hours, 0.0) / (self.at_once * self.mean_wait_h))
+        return Supply(at_once=self.at_once * forgotten, mean_wait_h=self.mean_wait_h)
+
     def chance_within(self, hours: float) -> float:
         """The probability that machines have come after so many hours of asking."""
         if hours < 0:
             return 0.0
-        if self.at_once >= 1.0 or self.mean_wait_h <= 0:
+        if self.is_certain():
             return 1.0
         return 1.0 - (1.0 - self.at_once) * exp(-hours / self.mean_wait_h)
 
     def wait_for(self, chance: float) -> float:
         """How long to allow for so that machines come with this probability."""
-        if chance <= self.at_once or self.mean_wait_h <= 0:
+        if chance <= self.at_once or self.is_certain():
             return 0.0
+        if chance >= 1.0:
+            return inf
         return -self.mean_wait_h * log((1.0 - chance) / (1.0 - self.at_once))
 
 
@@ -84,9 +101,15 @@ class Terms:
     chance: float = 0.95
     """The probability of meeting the deadline to aim at where on-demand may be out of stock."""
 
-    def reserve_h(self) -> float:
-        """The slack that on-demand needs: a restart, and the wait that is allowed for."""
-        return self.restart_h + self.supply.wait_for(self.chance)
+    def __post_init__(self) -> None:
+        if not (self.work_h >= 0 and self.restart_h >= 0 and self.look_h > 0):
+            raise ValueError(f"work, restart and look must be hours, and a look takes some: {self}")
+        if not 0 <= self.chance <= 1:
+            raise ValueError(f"a chance lies between 0 and 1, not {self.chance}")
+
+    def risk(self) -> float:
+        """The probability of missing the deadline that may be taken over the whole run."""
+        return 0.0 if self.supply.is_certain() else 1.0 - self.chance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +121,12 @@ class Observation:
     time_h: float
     """Hours until the deadline."""
     zones: tuple[Zone, ...]
+    """A zone that is held and not listed is kept and not compared with others."""
     holding: Holding
+    asked: int = 0
+    """How many times on-demand machines were asked for so far; asking on and on counts once."""
+    refused_h: float | None = None
+    """Hours since they were refused, 0 while they are asked for; None: never, or got since."""
 
     def slack_h(self) -> float:
         """Hours that may be spent on anything but work."""
@@ -116,3 +144,8 @@ class Decision:
     promise: float
     """The probability of meeting the deadline that can be stated now, a lower bound."""
     reason: str
+    meanwhile: str = ""
+    """On-demand is refused and nothing is held: the spot zone to start in while asking goes on.
+
+    What is held already is kept until on-demand machines are there.
+    """

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from markets import market, seen, terms, zone
-from windlass.planner.buying import baselines
 from windlass.planner.buying.hazards import Record
 from windlass.planner.buying.model import Holding, Observation, Place, Supply, Zone
-from windlass.planner.buying.optimum import optimum
 from windlass.planner.buying.policy import decide
-from windlass.planner.buying.replay import replay, starts
-from windlass.planner.buying.traces import load_traces, one_price, real_prices
+from windlass.planner.buying.study import baselines
+from windlass.planner.buying.study.optimum import optimum
+from windlass.planner.buying.study.replay import replay, starts
+from windlass.planner.buying.study.traces import load_traces, one_price, real_prices
 
 SPOT = Path(__file__).parents[3] / "data" / "spot"
 WORK, STEPS, RESTART = 600, 750, 10  # 12 hours of work in 15, restarts of 0.2.

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from windlass.planner.buying.replay import STEP_H, Market
+from windlass.planner.buying.study.replay import STEP_H, Market
 
 STEP_S = round(STEP_H * 3600)
 

@@ -29,12 +29,18 @@ class Market:
     """(zones, steps): whether the whole gang can be had on spot."""
     spot: npt.NDArray[np.float64]
     on_demand: tuple[float, ...]
+    stock: npt.NDArray[np.bool_] | None = None
+    """Whether on-demand machines can be had, in any zone; None: always."""
 
     def window(self, start: int, steps: int) -> Market:
         """The same zones for some steps only."""
         part = slice(start, start + steps)
         return Market(
-            names=self.names, up=self.up[:, part], spot=self.spot[:, part], on_demand=self.on_demand
+            names=self.names,
+            up=self.up[:, part],
+            spot=self.spot[:, part],
+            on_demand=self.on_demand,
+            stock=None if self.stock is None else self.stock[part],
         )
 
 
@@ -49,6 +55,8 @@ class Outcome:
     on_demand: int
     starts: int
     decisions: int
+    promise: float
+    """The least that was promised before on-demand machines were refused for the first time."""
 
 
 class _Replay:
@@ -63,7 +71,8 @@ class _Replay:
         self.left = work
         self.now = 0
         self.place, self.zone, self.starting = Place.IDLE, 0, 0
-        self.cost, self.starts, self.decisions = 0.0, 0, 0
+        self.cost, self.starts, self.decisions, self.promise = 0.0, 0, 0, 1.0
+        self.asked, self.is_asking, self.refused_at = 0, False, -1
         self.hours = {Place.IDLE: 0, Place.SPOT: 0, Place.ON_DEMAND: 0}
         self.index = {name: number for number, name in enumerate(market.names)}
         self.up = market.up.tolist()
@@ -80,8 +89,11 @@ class _Replay:
                 self.place = Place.IDLE
             decision = policy(self.look(), self.terms)
             self.decisions += 1
+            if self.refused_at < 0:
+                self.promise = min(self.promise, decision.promise)
             self.take(decision)
-            self.advance(max(1, int(decision.hold_h / STEP_H + 1e-6)))
+            hold = 1 if self.is_asking else int(decision.hold_h / STEP_H + 1e-6)
+            self.advance(max(1, hold))
         return Outcome(
             cost=self.cost,
             is_met=self.left == 0,
@@ -90,6 +102,7 @@ class _Replay:
             on_demand=self.hours[Place.ON_DEMAND],
             starts=self.starts,
             decisions=self.decisions,
+            promise=self.promise,
         )
 
     def look(self) -> Observation:
@@ -114,18 +127,42 @@ class _Replay:
             time_h=(self.steps - now) * STEP_H,
             zones=zones,
             holding=holding,
+            asked=self.asked,
+            refused_h=None if self.refused_at < 0 else (now - self.refused_at) * STEP_H,
         )
 
     def take(self, decision: Decision) -> None:
+        if decision.place is Place.ON_DEMAND and self.place is not Place.ON_DEMAND:
+            self.ask(decision)
+            return
+        self.is_asking = False
         if decision.place is Place.IDLE:
             self.place, self.starting = Place.IDLE, 0
             return
         zone = self.index[decision.zone]
         if (decision.place, zone) == (self.place, self.zone):
             return
-        if decision.place is Place.SPOT and not self.up[zone][self.now]:
-            raise ValueError(f"{decision.zone} has no spot capacity at step {self.now}")
-        self.place, self.zone, self.starting = decision.place, zone, self.restart
+        self.start(decision.place, zone)
+
+    def ask(self, decision: Decision) -> None:
+        """On-demand machines come now, or what is held is kept and they are asked for again."""
+        self.asked += not self.is_asking
+        stock = self.market.stock
+        self.is_asking = stock is not None and not stock[self.now]
+        if not self.is_asking:
+            self.refused_at = -1
+            self.start(Place.ON_DEMAND, self.index[decision.zone])
+            return
+        # The next look is one step later, and the refusal is news then.
+        self.refused_at = self.now + 1
+        if self.place is Place.IDLE and decision.meanwhile:
+            self.start(Place.SPOT, self.index[decision.meanwhile])
+
+    def start(self, place: Place, zone: int) -> None:
+        if place is Place.SPOT and not self.up[zone][self.now]:
+            name = self.market.names[zone]
+            raise ValueError(f"{name} has no spot capacity at step {self.now}")
+        self.place, self.zone, self.starting = place, zone, self.restart
         self.starts += 1
 
     def advance(self, hold: int) -> None:

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from windlass.planner.buying.optimum import optimum
+from windlass.planner.buying.study.optimum import optimum
 
 NEVER = float("inf")
 

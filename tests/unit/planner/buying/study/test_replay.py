@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from markets import market, terms
-from windlass.planner.buying import baselines
 from windlass.planner.buying.model import Decision, Place
 from windlass.planner.buying.policy import decide
-from windlass.planner.buying.replay import replay, starts
+from windlass.planner.buying.study import baselines
+from windlass.planner.buying.study.replay import replay, starts
 
 
 def test_a_restart_is_paid_at_the_price_of_what_starts():
