@@ -44,6 +44,8 @@ AMBIENT = {
 # Where else the world may be touched, and why.
 AMBIENT_ALLOWED: dict[str, str] = {
     "cli/attach.py": "waits at the terminal while a person watches a run",
+    "twin/server": "serves real clients, in real time",
+    "twin/machines": "runs real processes, in real time",
 }
 
 THREADS = ("threading", "_thread", "concurrent.futures", "multiprocessing", "asyncio")
@@ -137,8 +139,8 @@ def no_ambient_world(source: Source) -> Iterator[str]:
 
 
 def threads_in_one_place(source: Source) -> Iterator[str]:
-    """Threads exist in one file of the control plane."""
-    if source.is_under("controller/workers.py", *NODE_SIDE):
+    """Threads exist in one file of the control plane, and where the twin meets the world."""
+    if source.is_under("controller/workers.py", "twin/server", "twin/machines", *NODE_SIDE):
         return
     for line in sorted({line for line, name in imported(source) if name.startswith(THREADS)}):
         yield source.at(line, "threads belong into controller/workers.py")
