@@ -14,7 +14,7 @@ from windlass.catalog.absent import nearest_counts, why_absent
 from windlass.catalog.model import Chip, Offer
 from windlass.catalog.query import Catalog
 from windlass.errors import NoFeasiblePlan
-from windlass.planner.ask import Circumstances, allowed_buys
+from windlass.planner.ask import NODES_LISTED, Circumstances, allowed_buys
 from windlass.planner.candidates import Candidate, gang_with
 from windlass.planner.memory import least_nodes
 from windlass.planner.misses import nodes_text, time_text
@@ -26,6 +26,7 @@ from windlass.spec.suggest import nearest
 
 MOST = 4
 _MORE_NODES = 8
+_RANGES = 16
 
 
 class Alternative(NamedTuple):
@@ -77,6 +78,8 @@ def alternatives(plan: Plan, catalog: Catalog) -> tuple[Alternative, ...]:
     spec, circumstances = plan.ask.spec, plan.ask.circumstances
     found = _best(_sold(spec, catalog), circumstances, catalog)
     if not found:
+        found = _best(_every_count(plan), circumstances, catalog)
+    if not found:
         found = _best(_one_lifted(spec, circumstances, catalog), circumstances, catalog)
         if circumstances.quota.free:
             found += _best([spec], replace(circumstances, quota=Quota()), catalog)
@@ -113,7 +116,6 @@ def _changes(plan: Plan, found: Candidate) -> tuple[str, ...]:
     spec, offer = plan.ask.spec, found.offer
     quota = plan.ask.circumstances.quota
     free = quota.left(quota.place_of(offer.zone, offer.region), offer.quota_metric)
-    low, high = spec.resources.nodes_min, spec.resources.nodes_max
     limits = spec.limits
     asked = {str(wanted) for wanted in spec.resources.accelerators}
     has = _accelerators(offer)
@@ -122,7 +124,7 @@ def _changes(plan: Plan, found: Candidate) -> tuple[str, ...]:
         f"machine: {offer.machine.name}": spec.resources.machine is not None and not asked,
         f"regions: [{offer.region}]": not plan.ask.has_region(offer.region),
         f"buy: [{found.way.name}]": found.way.name not in allowed_buys(spec),
-        f"nodes: {found.nodes}": not low <= found.nodes <= high,
+        f"nodes: {found.nodes}": found.nodes not in plan.ask.nodes,
         "a `checkpoint:`": spec.checkpoint is None and found.estimate.course.save_s > 0,
         f"a quota of {found.estimate.gang.chips} {offer.quota_metric}": free is not None
         and found.estimate.gang.chips > free,
@@ -158,6 +160,18 @@ def _sold(spec: Spec, catalog: Catalog) -> Iterator[Spec]:
             like = _with_accelerators(spec, replace(one, count=count))
             yield like
             yield replace(like, where=replace(like.where, buy=BUYS))
+
+
+def _every_count(plan: Plan) -> Iterator[Spec]:
+    """The numbers of nodes that were left out, in ranges short enough that none is."""
+    resources = plan.ask.spec.resources
+    low, high = resources.nodes_min, resources.nodes_max
+    if len(plan.ask.nodes) > high - low:
+        return
+    for first in range(low, min(high, low + _RANGES * NODES_LISTED) + 1, NODES_LISTED):
+        last = min(high, first + NODES_LISTED - 1)
+        wanted = replace(resources, nodes_min=first, nodes_max=last)
+        yield replace(plan.ask.spec, resources=wanted)
 
 
 def _with_accelerators(spec: Spec, *wanted: Accelerators) -> Spec:

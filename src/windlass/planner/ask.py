@@ -20,8 +20,9 @@ from windlass.planner.useful import Amount, Reference
 from windlass.spec.model import Accelerators, Spec
 
 RESERVATION = "reservation/"
+RESERVED = RESERVATION.rstrip("/")
 NODES_LISTED = 16
-"""A range of more nodes than this is tried at 1, 2, 3, 4, 6, 8, 12, ... and its ends."""
+"""A range of more nodes than this is tried at 1 to 8, 10, 12, 14, 16, 20, ... and its ends."""
 
 
 class Place(NamedTuple):
@@ -56,6 +57,11 @@ class Way(NamedTuple):
     buy: Buy
     order: int
     """Its place in the spec's list, which breaks ties."""
+
+    @property
+    def is_prepaid(self) -> bool:
+        """Its machines are billed whether or not they are used."""
+        return self.kind == RESERVED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,22 +109,23 @@ def _ways(spec: Spec) -> dict[Buy, tuple[Way, ...]]:
     ways: dict[Buy, tuple[Way, ...]] = {}
     for order, name in enumerate(allowed_buys(spec)):
         is_reserved = name.startswith(RESERVATION)
-        # Reserved machines cost what they cost on demand, whether or not they are used.
+        # What is reserved are machines of the kind that is sold on demand.
         buy = Buy.ON_DEMAND if is_reserved else Buy(name)
-        kind = RESERVATION.rstrip("/") if is_reserved else name
+        kind = RESERVED if is_reserved else name
         way = Way(name=name, kind=kind, buy=buy, order=order)
         ways[buy] = (*ways.get(buy, ()), way)
     return ways
 
 
 def node_counts(low: int, high: int) -> tuple[int, ...]:
-    """The numbers of nodes to try: all of a short range, else steps of at most one half."""
+    """The numbers of nodes to try: all of a short range, else steps of at most a quarter."""
     if high - low < NODES_LISTED:
         return tuple(range(low, high + 1))
     steps = {low, high}
     power = 1
     while power <= high:
-        steps.update(count for count in (power, power + power // 2) if low <= count <= high)
+        quarters = (power + power * part // 4 for part in range(4))
+        steps.update(count for count in quarters if low <= count <= high)
         power *= 2
     return tuple(sorted(steps))
 

@@ -11,39 +11,72 @@ from typing import NamedTuple
 from windlass.catalog.model import Offer
 from windlass.catalog.prices import OtherPrices
 from windlass.planner.ask import Ask, Way, allowed_buys
-from windlass.planner.cost import (
-    Rates,
-    Tariff,
-    Tariffs,
-    expected_usd,
-    make_rates,
-    unit_usd_per_h,
-    unpriced_of,
-)
+from windlass.planner.cost import Rates, Tariff, Tariffs, make_rates, unit_usd_per_h, unpriced_of
 from windlass.planner.estimate import Basis, Estimate
 from windlass.planner.gang import Gang
-from windlass.planner.misses import STAGES, Miss, judge_time, nodes_text, quota_miss
+from windlass.planner.misses import STAGES, Miss, TimeJudge, nodes_text, quota_miss
 from windlass.planner.quantiles import P50, P90
+
+
+class Lot(NamedTuple):
+    """Offers that differ in nothing but their zone, bought one way."""
+
+    label: str
+    """The offers'."""
+    way: Way
+    tariff: Tariff
+    unit_usd_per_h: float
+    """One node, after discounts."""
+    offers: Sequence[Offer]
+    """In order of their zones."""
+    estimates: Sequence[Estimate]
+    """For every number of nodes that will do."""
+    usds: Sequence[float]
+    """The expected dollars of each."""
+
+    def rates(self, estimate: Estimate) -> Rates:
+        """What so many nodes cost, part by part."""
+        return make_rates(
+            self.tariff,
+            estimate,
+            unit_usd=self.unit_usd_per_h,
+            list_usd=self.offers[0].list_usd_per_h or 0.0,
+            is_prepaid=self.way.is_prepaid,
+        )
+
+    def usd(self, estimate: Estimate) -> float:
+        """The expected dollars of so many nodes, in all."""
+        return self.rates(estimate).usd(held_s=estimate.held_s, wall_s=estimate.wall_s)
 
 
 class Candidate(NamedTuple):
     """An offer with a number of nodes that satisfies the spec, and what to expect of it."""
 
     offer: Offer
-    label: str
-    """The offer's."""
-    way: Way
+    lot: Lot
     estimate: Estimate
-    tariff: Tariff
-    unit_usd_per_h: float
-    """One node, after discounts."""
     usd: float
     """Expected, in all."""
 
     @property
     def id(self) -> str:
         """The offer's, in the words of the spec: `us-central1-a/a3-highgpu-8g/spot`."""
-        return f"{self.offer.zone}/{self.label}/{self.way.name}"
+        return f"{self.offer.zone}/{self.lot.label}/{self.lot.way.name}"
+
+    @property
+    def label(self) -> str:
+        """The offer's."""
+        return self.lot.label
+
+    @property
+    def way(self) -> Way:
+        """How it is bought."""
+        return self.lot.way
+
+    @property
+    def unit_usd_per_h(self) -> float:
+        """One node, after discounts."""
+        return self.lot.unit_usd_per_h
 
     @property
     def nodes(self) -> int:
@@ -53,17 +86,17 @@ class Candidate(NamedTuple):
     @property
     def rates(self) -> Rates:
         """What it costs, part by part."""
-        return make_rates(
-            self.tariff,
-            self.estimate,
-            unit_usd=self.unit_usd_per_h,
-            list_usd=self.offer.list_usd_per_h or 0.0,
-        )
+        return self.lot.rates(self.estimate)
+
+    @property
+    def reserved_usd(self) -> float:
+        """What its reserved machines are billed in that time, whether or not they are used."""
+        return self.rates.reserved_per_h * self.estimate.held_h
 
     @property
     def unpriced(self) -> tuple[str, ...]:
         """What the dollars lack; they are a lower bound when there is anything."""
-        return unpriced_of(self.tariff, self.offer, self.estimate)
+        return unpriced_of(self.lot.tariff, self.offer, self.estimate)
 
     @property
     def usd_p50(self) -> float:
@@ -83,40 +116,19 @@ class Refusal(NamedTuple):
     code: str
     """One of STAGES."""
     sentence: str
+    way: Way | None = None
+    """How it was to be bought, and on how many nodes, where it came to that."""
+    nodes: int | None = None
+    ratio: float = 1.0
+    """How far off that is; comparable among refusals with the same code."""
 
 
-class Passed(NamedTuple):
-    """What a candidate is beside its offer, in the same order."""
+class _Missed(NamedTuple):
+    """A miss, and of what."""
 
-    label: str
+    miss: Miss
     way: Way
-    estimate: Estimate
-    tariff: Tariff
-    unit_usd_per_h: float
-    usd: float
-
-
-class _Verdict(NamedTuple):
-    """What holds for every zone with the same price and quota."""
-
-    passed: tuple[Passed, ...]
-    offers: list[Offer]
-    """Those zones' offers."""
-    code: str = ""
-    sentence: str = ""
-
-
-class Batch(NamedTuple):
-    """Candidates that differ in nothing but their zone."""
-
-    passed: Passed
-    offers: Sequence[Offer]
-    """In order of their zones."""
-
-    def candidates(self) -> list[Candidate]:
-        """One for each zone."""
-        passed = self.passed
-        return [Candidate._make((offer, *passed)) for offer in self.offers]
+    nodes: int
 
 
 class Judge:
@@ -126,94 +138,121 @@ class Judge:
         self._ask = ask
         self._tariffs = Tariffs(ask, prices)
         self._allowed: dict[str, bool] = {}
-        self._times: dict[tuple[str, str], list[Estimate | Miss]] = {}
-        self._verdicts: dict[tuple[str, str, float, float | None, str], _Verdict] = {}
+        self._times: dict[tuple[str, str], tuple[list[_Row], list[_Missed]]] = {}
 
-    def judge(self, offers: Iterable[Offer]) -> tuple[list[Batch], list[Refusal]]:
-        """Candidates and refusals; each offer is in exactly one of the two."""
+    def judge(self, offers: Iterable[Offer]) -> tuple[list[Lot], list[Refusal]]:
+        """What will do, and refusals; each offer is in exactly one of the two."""
         refusals: list[Refusal] = []
+        alike: dict[tuple[str, str, float, float | None, str], list[Offer]] = {}
+        quota = self._ask.circumstances.quota
         for offer in offers:
-            verdict = self._verdict(offer)
-            if verdict.passed:
-                verdict.offers.append(offer)
-            else:
-                refusals.append(Refusal(offer, verdict.code, verdict.sentence))
-        batches: list[Batch] = []
-        for verdict in self._verdicts.values():
-            in_order = sorted(verdict.offers, key=lambda offer: offer.zone)
-            batches += [Batch(passed, in_order) for passed in verdict.passed]
-        return batches, refusals
+            refusal = self._refused(offer)
+            if refusal is not None:
+                refusals.append(refusal)
+                continue
+            place = quota.place_of(offer.zone, offer.region)
+            key = (offer.label, offer.buy.value, offer.usd_per_h, offer.list_usd_per_h, place)
+            alike.setdefault(key, []).append(offer)
+        lots: list[Lot] = []
+        for (label, _, _, _, place), zones in alike.items():
+            zones.sort(key=lambda offer: offer.zone)
+            found, misses = self._lots(label, zones, place=place)
+            lots += found
+            if not found:
+                miss, way, nodes = _nearest(misses)
+                said = miss.say()
+                refusals += [
+                    Refusal(zone, miss.code, said, way, nodes, miss.ratio) for zone in zones
+                ]
+        return lots, refusals
 
-    def _verdict(self, offer: Offer) -> _Verdict:
+    def _refused(self, offer: Offer) -> Refusal | None:
+        """Where or how the spec does not want it."""
         region = offer.region
-        if not self._has_region(region):
+        is_allowed = self._allowed.get(region)
+        if is_allowed is None:
+            is_allowed = self._allowed[region] = self._ask.has_region(region)
+        if not is_allowed:
             asked = ", ".join(self._ask.spec.where.regions)
-            return _refused("region", f"{region} is not in the regions asked for ({asked})")
-        ways = self._ask.ways.get(offer.buy)
-        if ways is None:
+            return Refusal(offer, "region", f"{region} is not in the regions asked for ({asked})")
+        if offer.buy not in self._ask.ways:
             asked = ", ".join(allowed_buys(self._ask.spec))
-            return _refused("buy", f"{offer.buy.value} is not among the ways to buy ({asked})")
-        place = self._ask.circumstances.quota.place_of(offer.zone, region)
-        label = offer.label
-        key = (label, offer.buy.value, offer.usd_per_h, offer.list_usd_per_h, place)
-        found = self._verdicts.get(key)
-        if found is None:
-            found = self._verdicts[key] = self._judge_ways(offer, label, ways, place=place)
-        return found
+            said = f"{offer.buy.value} is not among the ways to buy ({asked})"
+            return Refusal(offer, "buy", said)
+        return None
 
-    def _has_region(self, region: str) -> bool:
-        found = self._allowed.get(region)
-        if found is None:
-            found = self._allowed[region] = self._ask.has_region(region)
-        return found
-
-    def _judge_ways(self, offer: Offer, label: str, ways: Sequence[Way], *, place: str) -> _Verdict:
-        passed: list[Passed] = []
-        misses: list[Miss] = []
-        metric = offer.quota_metric
-        free = self._ask.circumstances.quota.left(place, metric)
-        tariff = self._tariffs.of(offer.region)
-        list_usd = offer.list_usd_per_h or 0.0
-        has_budget = self._ask.spec.limits.budget_usd is not None
-        for way in ways:
+    def _lots(
+        self, label: str, zones: Sequence[Offer], *, place: str
+    ) -> tuple[list[Lot], list[_Missed]]:
+        """What will do of these, and what will not."""
+        offer = zones[0]
+        lots: list[Lot] = []
+        misses: list[_Missed] = []
+        tariff = self._tariffs.of(offer.region, offer.machine.family)
+        for way in self._ask.ways[offer.buy]:
+            rows, missed = self._rows(offer, label, way, tariff=tariff)
+            misses += missed
+            rows = self._within_quota(rows, offer, place=place, way=way, misses=misses)
             unit = unit_usd_per_h(self._ask, offer, way)
-            for estimate in self._estimates(offer, label, way):
-                if isinstance(estimate, Miss):
-                    misses.append(estimate)
-                    continue
-                if free is not None and estimate.gang.chips > free:
-                    misses.append(quota_miss(estimate.gang, f"{place} has {free:g} of {metric}"))
-                    continue
-                miss = has_budget and self._budget_miss(
-                    offer, estimate, tariff=tariff, unit_usd=unit
-                )
-                if miss:
-                    misses.append(miss)
-                    continue
-                usd = expected_usd(tariff, estimate, unit_usd=unit, list_usd=list_usd)
-                passed.append(Passed(label, way, estimate, tariff, unit, usd))
-        if passed:
-            return _Verdict(tuple(passed), [])
-        nearest = max(misses, key=lambda miss: (STAGES.index(miss.code), -miss.ratio))
-        return _refused(nearest.code, nearest.say())
+            if self._ask.spec.limits.budget_usd is not None:
+                lot = Lot(label, way, tariff, unit, zones, (), ())
+                rows = self._within_budget(rows, lot, misses)
+            if rows:
+                estimates = [row[0] for row in rows]
+                usds = _dollars(rows, offer, way, tariff=tariff, unit_usd=unit)
+                lots.append(Lot(label, way, tariff, unit, zones, estimates, usds))
+        return lots, misses
 
-    def _estimates(self, offer: Offer, label: str, way: Way) -> list[Estimate | Miss]:
-        """For every number of nodes, whatever the zone."""
+    def _rows(
+        self, offer: Offer, label: str, way: Way, *, tariff: Tariff
+    ) -> tuple[list[_Row], list[_Missed]]:
+        """For every number of nodes, whatever the zone; also what the same costs everywhere."""
         found = self._times.get((label, way.name))
         if found is None:
-            found = self._times[label, way.name] = [
-                judge_time(self._ask, gang_with(offer, nodes), way) for nodes in self._ask.nodes
-            ]
+            rows: list[_Row] = []
+            missed: list[_Missed] = []
+            times = TimeJudge(self._ask, gang_with(offer, 1), way)
+            for nodes in self._ask.nodes:
+                judged = times.on(nodes)
+                if isinstance(judged, Miss):
+                    missed.append(_Missed(judged, way, nodes))
+                else:
+                    rows.append(_row(judged, tariff))
+            found = self._times[label, way.name] = (rows, missed)
         return found
 
-    def _budget_miss(
-        self, offer: Offer, estimate: Estimate, *, tariff: Tariff, unit_usd: float
-    ) -> Miss | None:
+    def _within_quota(
+        self, rows: list[_Row], offer: Offer, *, place: str, way: Way, misses: list[_Missed]
+    ) -> list[_Row]:
+        metric = offer.quota_metric
+        free = self._ask.circumstances.quota.left(place, metric)
+        if free is None:
+            return rows
+        kept = []
+        for row in rows:
+            gang = row[0].gang
+            if gang.chips <= free:
+                kept.append(row)
+            else:
+                miss = quota_miss(gang, f"{place} has {free:g} of {metric}")
+                misses.append(_Missed(miss, way, gang.nodes))
+        return kept
+
+    def _within_budget(self, rows: list[_Row], lot: Lot, misses: list[_Missed]) -> list[_Row]:
+        kept = []
+        for row in rows:
+            miss = self._budget_miss(lot, row[0])
+            if miss is None:
+                kept.append(row)
+            else:
+                misses.append(_Missed(miss, lot.way, row[0].gang.nodes))
+        return kept
+
+    def _budget_miss(self, lot: Lot, estimate: Estimate) -> Miss | None:
         budget = self._ask.spec.limits.budget_usd
         if budget is None or estimate.basis is not Basis.WORK:
             return None
-        list_usd = offer.list_usd_per_h or 0.0
-        rates = make_rates(tariff, estimate, unit_usd=unit_usd, list_usd=list_usd)
+        rates = lot.rates(estimate)
         least = rates.usd(held_s=estimate.least_held_s, wall_s=estimate.course.least_s)
         if least <= budget and _usd_at(rates, estimate, P90) <= budget:
             return None
@@ -225,12 +264,36 @@ class Judge:
                 f"{budget:,.2f} USD"
             )
 
-        usd = rates.usd(held_s=estimate.held_s, wall_s=estimate.wall_s)
-        return Miss("budget", usd / budget, say)
+        return Miss("budget", lot.usd(estimate) / budget, say)
 
 
-def _refused(code: str, sentence: str) -> _Verdict:
-    return _Verdict((), [], code, sentence)
+_Row = tuple[Estimate, float, float, float, int, float]
+"""An estimate with what it is billed by, unpacked, and its NAT in dollars."""
+
+
+def _row(estimate: Estimate, tariff: Tariff) -> _Row:
+    nat = min(tariff.nat_per_host_h * estimate.gang.hosts, tariff.nat_most_per_h)
+    billed = (estimate.node_h, estimate.host_h, estimate.kept_gib_h, estimate.files)
+    return (estimate, *billed, nat * estimate.held_h)
+
+
+def _dollars(
+    rows: Sequence[_Row], offer: Offer, way: Way, *, tariff: Tariff, unit_usd: float
+) -> list[float]:
+    """The same as the lot's `usd` for each, in one go: this is most of the work of a plan."""
+    fee = (offer.list_usd_per_h or 0.0) * tariff.fee_share
+    per_node_h = fee if way.is_prepaid else unit_usd + fee
+    disk, storage, per_file = tariff.disk_per_host_h, tariff.storage_per_gib_h, tariff.per_file
+    reads = tariff.reads
+    return [
+        per_node_h * node_h + disk * host_h + storage * gib_h + per_file * files + nat + reads
+        for _, node_h, host_h, gib_h, files, nat in rows
+    ]
+
+
+def _nearest(misses: Iterable[_Missed]) -> _Missed:
+    """The one that is least far from a candidate."""
+    return max(misses, key=lambda one: (STAGES.index(one.miss.code), -one.miss.ratio))
 
 
 def gang_with(offer: Offer, nodes: int) -> Gang:

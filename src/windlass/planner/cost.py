@@ -13,6 +13,7 @@ from windlass.catalog.committed import committed_usd_per_h
 from windlass.catalog.model import Offer
 from windlass.catalog.prices import OtherPrices, Price
 from windlass.planner.ask import Ask, Way
+from windlass.planner.disks import Disk, boot_disk
 from windlass.planner.egress import read_usd_per_gib
 from windlass.planner.estimate import Estimate
 from windlass.planner.history import HOUR
@@ -25,8 +26,11 @@ BUCKET = "gs://"
 class Tariff(NamedTuple):
     """What a region charges for what this spec needs beside machines; 0 for what is unpriced."""
 
+    disk: str
+    """What machines boot from."""
     disk_per_host_h: float
     nat_per_host_h: float
+    """The same in every region; so the next."""
     nat_most_per_h: float
     storage_per_gib_h: float
     """Of a checkpoint's size: as many as are kept."""
@@ -51,6 +55,8 @@ class Rates(NamedTuple):
     operations: float
     """Once; so the next."""
     reads: float
+    reserved_per_h: float = 0.0
+    """Of machines that are billed whether or not they are used: no part of any total."""
 
     def usd(self, *, held_s: float, wall_s: float) -> float:
         """The total for these times."""
@@ -60,19 +66,20 @@ class Rates(NamedTuple):
 
 
 class Tariffs:
-    """Tariffs by region, each made when it is first asked for."""
+    """Tariffs by region and boot disk, each made when it is first asked for."""
 
     def __init__(self, ask: Ask, prices: OtherPrices) -> None:
         self._ask = ask
         self._prices = prices
-        self._made: dict[str, Tariff] = {}
+        self._made: dict[tuple[str, Disk], Tariff] = {}
         self._items: dict[str, Mapping[str, Price]] = {}
 
-    def of(self, region: str) -> Tariff:
-        """The tariff of a region."""
-        made = self._made.get(region)
+    def of(self, region: str, family: str) -> Tariff:
+        """The tariff of a region for machines of a family."""
+        key = region, boot_disk(family)
+        made = self._made.get(key)
         if made is None:
-            made = self._made[region] = self._make(region)
+            made = self._made[key] = self._make(*key)
         return made
 
     def _find(self, item: str, scope: str) -> Price | None:
@@ -83,15 +90,16 @@ class Tariffs:
             self._items[item] = found
         return found.get(scope)
 
-    def _make(self, region: str) -> Tariff:
+    def _make(self, region: str, kind: Disk) -> Tariff:
         unpriced: list[str] = []
         find = self._find
-        disk = find("pd_balanced", region)
+        disk = find(kind.item, region)
         if disk is None:
-            unpriced.append(f"boot disks in {region}")
+            unpriced.append(f"boot disks ({kind.name}) in {region}")
         nat, cap = find("cloud_nat_gateway", "any"), find("cloud_nat_gateway_cap", "any")
         storage, per_file = self._checkpoints(region, unpriced)
         return Tariff(
+            disk=kind.name,
             disk_per_host_h=disk_gib(self._ask) * disk.usd / MONTH_H if disk else 0.0,
             nat_per_host_h=nat.usd if nat else 0.0,
             nat_most_per_h=cap.usd if cap else 0.0,
@@ -155,31 +163,22 @@ def unit_usd_per_h(ask: Ask, offer: Offer, way: Way) -> float:
     return offer.usd_per_h if committed is None else committed
 
 
-def make_rates(tariff: Tariff, estimate: Estimate, *, unit_usd: float, list_usd: float) -> Rates:
+def make_rates(
+    tariff: Tariff, estimate: Estimate, *, unit_usd: float, list_usd: float, is_prepaid: bool
+) -> Rates:
     """What this gang costs per hour and once, at this price of one node."""
     nodes, hosts = estimate.gang.nodes, estimate.gang.hosts
     size = estimate.checkpoint_gib or 0.0
+    machines = unit_usd * nodes
     return Rates(
-        unit_usd * nodes,
+        0.0 if is_prepaid else machines,
         list_usd * tariff.fee_share * nodes,
         tariff.disk_per_host_h * hosts,
         min(tariff.nat_per_host_h * hosts, tariff.nat_most_per_h),
         tariff.storage_per_gib_h * size,
         tariff.per_file * estimate.files,
         tariff.reads,
-    )
-
-
-def expected_usd(tariff: Tariff, estimate: Estimate, *, unit_usd: float, list_usd: float) -> float:
-    """What the rates amount to in the expected time, without making them: this is done often."""
-    nat = min(tariff.nat_per_host_h * estimate.gang.hosts, tariff.nat_most_per_h)
-    return (
-        (unit_usd + list_usd * tariff.fee_share) * estimate.node_h
-        + tariff.disk_per_host_h * estimate.host_h
-        + nat * estimate.held_h
-        + tariff.storage_per_gib_h * estimate.kept_gib_h
-        + tariff.per_file * estimate.files
-        + tariff.reads
+        machines if is_prepaid else 0.0,
     )
 
 

@@ -6,6 +6,7 @@ Must not know prices or zones: an estimate is made once and used for every zone.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from windlass.catalog.model import Buy
 from windlass.planner.ask import Ask, Way
@@ -14,7 +15,7 @@ from windlass.planner.gang import GIGA, Gang
 from windlass.planner.history import HOUR, hazard_per_node_h
 from windlass.planner.interval import auto_segments, segments_for
 from windlass.planner.quantiles import P50, P90, is_within, quantile_s
-from windlass.planner.useful import Useful, params_of, useful_time
+from windlass.planner.useful import Pace, Useful, params_of
 
 NO_CHIP = "cpu"
 
@@ -118,31 +119,67 @@ class Estimate:
         return self.wall_quantile_s(P90)
 
 
-def make_estimate(ask: Ask, gang: Gang, way: Way) -> Estimate | None:
-    """The times of this gang; None when there is work to do but nothing says how fast it goes."""
-    if ask.amount is None:
-        return _of_fixed_time(ask, gang)
-    useful = useful_time(ask.amount, gang, ask.priors)
-    if useful is None:
-        return None
-    chip = gang.chip.name if gang.chip else NO_CHIP
-    priors = ask.priors
-    hazard = hazard_per_node_h(ask.circumstances.history, priors, chip=chip, buy=way.kind)
-    size = _checkpoint_bytes(ask)
-    # A slice is preempted as a whole, but any of its hosts may fail.
-    exposed = gang.nodes if way.buy is Buy.SPOT else gang.hosts
-    course = _course(ask, gang, way, work_s=useful.work_s, rate=hazard * exposed / HOUR)
-    return Estimate(
-        gang,
-        course,
-        basis=Basis.WORK,
-        useful=useful,
-        hazard=hazard,
-        checkpoint_gib=None if size is None else size / 2**30,
-    )
+class Estimator:
+    """Makes estimates of gangs of one kind, bought one way: what they share is found once."""
+
+    __slots__ = ("_ask", "_course", "_exposed", "_gang", "_hazard", "_pace", "_per_host")
+
+    def __init__(self, ask: Ask, gang: Gang, way: Way) -> None:
+        self._ask = ask
+        self._gang = gang._replace(nodes=1)
+        if ask.amount is None:
+            self._pace = None
+            return
+        priors = ask.priors
+        chip = gang.chip.name if gang.chip else NO_CHIP
+        history = ask.circumstances.history
+        self._pace = Pace(ask.amount, gang, priors)
+        self._hazard = hazard_per_node_h(history, priors, chip=chip, buy=way.kind)
+        # A slice is preempted as a whole, but any of its hosts may fail.
+        self._exposed = 1 if way.buy is Buy.SPOT else gang.hosts_per_node
+        self._per_host = _Save.of(ask)
+        kind = NO_CHIP if gang.chip is None else "tpu" if gang.chip.is_tpu else "gpu"
+        self._course = Course(
+            work_s=0.0,
+            hazard_per_s=self._hazard * self._exposed / HOUR,
+            segments=1,
+            save_s=0.0,
+            restart_s=priors.value("start", kind),
+            wait_s=priors.value("wait", way.kind),
+            first_wait_s=priors.value("first_wait", way.kind),
+        )
+
+    def on(self, nodes: int) -> Estimate | None:
+        """The times of so many; None when there is work to do but nothing says how fast it goes."""
+        if self._pace is None:
+            return fixed_time(self._ask, self._gang._replace(nodes=nodes))
+        useful = self._pace.on(nodes)
+        if useful is None:
+            return None
+        one, of_one, save = self._gang, self._course, self._per_host
+        hosts = nodes * one.hosts_per_node if save.is_shared else 1
+        rate, save_s, work_s = of_one.hazard_per_s * nodes, save.save_s / hosts, useful.work_s
+        course = Course(
+            work_s,
+            rate,
+            _segments(self._ask, work_s, rate, save_s=save_s),
+            save_s,
+            of_one.restart_s + save.restore_s / hosts,
+            of_one.wait_s,
+            of_one.first_wait_s,
+        )
+        return Estimate(
+            Gang(one.machine, one.chip, one.chips_per_node, one.hosts_per_node, nodes),
+            course,
+            basis=Basis.WORK,
+            useful=useful,
+            hazard=self._hazard,
+            checkpoint_gib=save.gib,
+        )
 
 
-def _of_fixed_time(ask: Ask, gang: Gang) -> Estimate:
+def fixed_time(ask: Ask, gang: Gang) -> Estimate:
+    """All of the ttl, or one hour: what is priced when it is not known how long the work takes."""
     ttl_s = ask.spec.limits.ttl_s
     course = Course(
         work_s=HOUR if ttl_s is None else ttl_s,
@@ -154,42 +191,34 @@ def _of_fixed_time(ask: Ask, gang: Gang) -> Estimate:
     return Estimate(gang, course, basis=Basis.HOUR if ttl_s is None else Basis.TTL)
 
 
-def _course(ask: Ask, gang: Gang, way: Way, *, work_s: float, rate: float) -> Course:
-    priors = ask.priors
-    save_s, restore_s = _checkpoint_times(ask, gang)
+def _segments(ask: Ask, work_s: float, rate: float, *, save_s: float) -> int:
     checkpoint = ask.spec.checkpoint
     if checkpoint is None:
-        segments = 1  # Nothing is saved, so all is lost.
-    elif checkpoint.every_s is not None:
-        segments = segments_for(work_s, checkpoint.every_s)
-    else:
-        segments = auto_segments(work_s, rate, save_s)
-    kind = NO_CHIP if gang.chip is None else "tpu" if gang.chip.is_tpu else "gpu"
-    return Course(
-        work_s=work_s,
-        hazard_per_s=rate,
-        segments=segments,
-        save_s=save_s,
-        restart_s=priors.value("start", kind) + restore_s,
-        wait_s=priors.value("wait", way.kind),
-        first_wait_s=priors.value("first_wait", way.kind),
-    )
+        return 1  # Nothing is saved, so all is lost.
+    if checkpoint.every_s is not None:
+        return segments_for(work_s, checkpoint.every_s)
+    return auto_segments(work_s, rate, save_s)
 
 
-def _checkpoint_bytes(ask: Ask) -> float | None:
-    if ask.amount is None or ask.spec.checkpoint is None:
-        return None
-    params = params_of(ask.amount, ask.priors)
-    return None if params is None else params * ask.priors.value("checkpoint_bytes")
+class _Save(NamedTuple):
+    """How long a save and a restore take."""
 
+    gib: float | None
+    """The size of a checkpoint; None when there is none, or when it is not known."""
+    is_shared: bool
+    """Every host does its part at the same time: the times are those of one host alone."""
+    save_s: float
+    restore_s: float
 
-def _checkpoint_times(ask: Ask, gang: Gang) -> tuple[float, float]:
-    """How long a save and a restore take; nothing without checkpoints."""
-    if ask.spec.checkpoint is None:
-        return 0.0, 0.0
-    priors = ask.priors
-    size = _checkpoint_bytes(ask)
-    if size is None:
-        return priors.value("save"), priors.value("restore")
-    each = size / GIGA / gang.hosts
-    return each / priors.value("checkpoint_write"), each / priors.value("checkpoint_read")
+    @classmethod
+    def of(cls, ask: Ask) -> _Save:
+        """As the spec asks for; nothing without checkpoints."""
+        if ask.spec.checkpoint is None or ask.amount is None:
+            return cls(None, False, 0.0, 0.0)
+        priors = ask.priors
+        params = params_of(ask.amount, priors)
+        if params is None:
+            return cls(None, False, priors.value("save"), priors.value("restore"))
+        size = params * priors.value("checkpoint_bytes")
+        write, read = priors.value("checkpoint_write"), priors.value("checkpoint_read")
+        return cls(size / 2**30, True, size / GIGA / write, size / GIGA / read)

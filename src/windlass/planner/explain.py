@@ -5,11 +5,14 @@ Must not compute anything anew: the terms add up to what the candidate says.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from windlass.planner.candidates import Candidate
 from windlass.planner.estimate import Basis
 from windlass.planner.history import HOUR
+
+RESERVED = "reserved, billed anyway"
 
 
 class Term(NamedTuple):
@@ -29,9 +32,12 @@ def dollars(candidate: Candidate) -> tuple[Term, ...]:
     for_held = f"x {held:,.2f} h held"
     unit = candidate.unit_usd_per_h
     priced = f"{gang.nodes} x {unit:,.5g} USD/h {for_held} ({candidate.offer.basis} price)"
-    size = estimate.checkpoint_gib or 0.0
+    size, tariff = estimate.checkpoint_gib or 0.0, candidate.lot.tariff
+    machines = Term(name="machines", value=rates.machines_per_h * held, how=priced)
+    if candidate.way.is_prepaid:
+        how = f"{priced} = {candidate.reserved_usd:,.2f} USD, used or not: not counted"
+        machines = Term(name=RESERVED, value=0.0, how=how)
     terms = [
-        Term(name="machines", value=rates.machines_per_h * held, how=priced),
         Term(
             name="managed service",
             value=rates.fee_per_h * held,
@@ -40,7 +46,7 @@ def dollars(candidate: Candidate) -> tuple[Term, ...]:
         Term(
             name="boot disks",
             value=rates.disk_per_h * held,
-            how=f"{gang.hosts} hosts, {rates.disk_per_h:,.4g} USD/h {for_held}",
+            how=f"{gang.hosts} x {tariff.disk}, {rates.disk_per_h:,.4g} USD/h {for_held}",
         ),
         Term(
             name="NAT",
@@ -59,7 +65,7 @@ def dollars(candidate: Candidate) -> tuple[Term, ...]:
         ),
         Term(name="data read", value=rates.reads, how="every dataset once"),
     ]
-    return tuple(term for term in terms if term.value > 0 or term.name == "machines")
+    return (machines, *(term for term in terms if term.value > 0))
 
 
 def seconds(candidate: Candidate) -> tuple[Term, ...]:
@@ -68,11 +74,13 @@ def seconds(candidate: Candidate) -> tuple[Term, ...]:
     course = estimate.course
     if estimate.basis is not Basis.WORK or estimate.useful is None:
         what = "the spec's ttl" if estimate.basis is Basis.TTL else "one hour"
-        return (Term(name="time", value=estimate.wall_s, how=f"{what}: no work is given"),)
+        how = f"{what}: how long the work takes is not known"
+        return (Term(name="time", value=estimate.wall_s, how=how),)
     useful = estimate.useful
     preemptions = estimate.preemptions
     waits = preemptions * course.wait_s
     known = course.least_s + waits
+    lost = estimate.wall_s - known if math.isfinite(known) else math.inf
     of_segments = course.work_s / course.segments
     return (
         Term(name="first wait", value=course.first_wait_s, how="until there are machines"),
@@ -89,7 +97,7 @@ def seconds(candidate: Candidate) -> tuple[Term, ...]:
         ),
         Term(
             name="lost and repeated",
-            value=estimate.wall_s - known,
+            value=lost,
             how=f"{preemptions:.3g} preemptions; {estimate.hazard_per_node_h:.3g} per node-hour",
         ),
         Term(

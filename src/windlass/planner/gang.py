@@ -5,7 +5,6 @@ Must not know prices or specs.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from windlass.catalog.model import Chip, Machine
@@ -46,18 +45,43 @@ def flops_per_s(gang: Gang, priors: Priors) -> float | None:
     return gang.chips * gang.chip.peak_tflops * TERA * mfu
 
 
-def allreduce_s(gang: Gang, size_bytes: float, priors: Priors) -> float:
-    """Summing that many bytes over all chips: first inside each node, then between nodes.
+class Links(NamedTuple):
+    """What summing over the chips of some nodes of one kind takes.
 
     The alpha-beta model: a latency for each of the messages in a row, and for every stage with k
-    members 2 (k - 1) / k times the bytes over the bandwidth.
+    members 2 (k - 1) / k times the bytes over the bandwidth; first inside each node, then between.
     """
-    if gang.chips <= 1:
-        return 0.0
-    messages = 2 * math.ceil(math.log2(gang.chips))
-    inside = _around(gang.chips_per_node) * size_bytes / (_inner_gb_per_s(gang, priors) * GIGA)
-    between = _around(gang.nodes) * size_bytes / (_outer_gb_per_s(gang, priors) * GIGA)
-    return messages * priors.value("latency") + inside + between
+
+    chips_per_node: int
+    latency_s: float
+    inside_s_per_byte: float
+    between_s_per_byte: float
+    """Without the factor for the number of nodes."""
+
+    def allreduce_s(self, size_bytes: float, nodes: int) -> float:
+        """Summing that many bytes over all chips of so many nodes."""
+        chips = self.chips_per_node * nodes
+        if chips <= 1:
+            return 0.0
+        messages = 2 * (chips - 1).bit_length()
+        each = self.inside_s_per_byte + _around(nodes) * self.between_s_per_byte
+        return messages * self.latency_s + size_bytes * each
+
+
+def links_of(gang: Gang, priors: Priors) -> Links:
+    """Of gangs of this kind, in any number of nodes."""
+    around = _around(gang.chips_per_node) if gang.chips_per_node else 0.0
+    return Links(
+        chips_per_node=gang.chips_per_node,
+        latency_s=priors.value("latency"),
+        inside_s_per_byte=around / (_inner_gb_per_s(gang, priors) * GIGA),
+        between_s_per_byte=1 / (_outer_gb_per_s(gang, priors) * GIGA),
+    )
+
+
+def allreduce_s(gang: Gang, size_bytes: float, priors: Priors) -> float:
+    """Summing that many bytes over all chips of this gang."""
+    return links_of(gang, priors).allreduce_s(size_bytes, gang.nodes)
 
 
 def _around(members: int) -> float:
@@ -81,9 +105,10 @@ def _outer_gb_per_s(gang: Gang, priors: Priors) -> float:
     return gbps / 8 * priors.value("network_efficiency") * gang.hosts_per_node
 
 
-def step_s(compute_s: float, sum_s: float, priors: Priors) -> float:
+def step_s(compute_s: float, sum_s: float, overlap: float) -> float:
     """A step: gradients are summed while others are still computed, as far as that goes."""
-    return compute_s + max(0.0, sum_s - priors.value("overlap") * compute_s)
+    beyond = sum_s - overlap * compute_s
+    return compute_s + beyond if beyond > 0 else compute_s
 
 
 def compute_of_step_s(step: float, sum_s: float, priors: Priors) -> float:

@@ -12,7 +12,8 @@ LONGEST_S = 3600.0
 """Between these the runtime keeps `every: auto`, whatever is best on paper."""
 
 _STEPS = 6
-_CLOSE = 1e-12
+_CLOSE = 1e-7
+"""Newton's steps shrink as their squares: the one after such a one would change nothing."""
 
 
 def best_interval_s(hazard_per_s: float, save_s: float) -> float:
@@ -54,7 +55,10 @@ def auto_segments(work_s: float, hazard_per_s: float, save_s: float) -> int:
     ideal = work_s / max(best_interval_s(hazard_per_s, save_s), 1e-9)
     below = min(most, max(fewest, math.floor(ideal)))
     above = min(most, below + 1)
-    return min(below, above, key=lambda n: _cost(n, work_s, hazard_per_s, save_s))
+    if above == below:
+        return below
+    lost = _cost(below, work_s, hazard_per_s, save_s)
+    return above if _cost(above, work_s, hazard_per_s, save_s) < lost else below
 
 
 def _cost(segments: int, work_s: float, hazard_per_s: float, save_s: float) -> float:

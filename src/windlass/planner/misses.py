@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from windlass.planner.ask import Ask, Way
-from windlass.planner.estimate import Basis, Estimate, make_estimate
+from windlass.planner.estimate import Basis, Estimate, Estimator
 from windlass.planner.gang import Gang
 from windlass.planner.history import HOUR
-from windlass.planner.memory import memory_need
+from windlass.planner.memory import least_nodes, memory_need
 from windlass.spec.units import duration_text
 
 FOREVER_S = 100 * 365 * 86_400.0
@@ -44,39 +44,73 @@ class Miss(NamedTuple):
     """Only one of many is told, so the others are never put into words."""
 
 
-def judge_time(ask: Ask, gang: Gang, way: Way) -> Estimate | Miss:
-    """Whether this gang can hold the model and ends in time, wherever it is."""
-    params = ask.amount.params if ask.amount else None
-    need = memory_need(params, gang, ask.priors) if params is not None else None
-    if need is not None and not need.fits:
+class TimeJudge:
+    """Whether gangs of one kind, bought one way, hold the model and end in time, wherever."""
+
+    __slots__ = ("_ask", "_estimator", "_gang", "_limits", "_longest_s", "_roomy", "_way")
+
+    def __init__(self, ask: Ask, gang: Gang, way: Way) -> None:
+        self._ask = ask
+        self._gang = gang
+        self._way = way
+        self._estimator = Estimator(ask, gang, way)
+        params = ask.amount.params if ask.amount else None
+        self._roomy: float = 0
+        """From so many nodes on the model fits."""
+        if params is not None and gang.chip is not None:
+            self._roomy = least_nodes(params, gang, ask.priors) or math.inf
+        longest = ask.priors.entries.get(f"longest/{way.kind}")
+        self._longest_s = math.inf if longest is None else longest.value
+        asked = ask.spec.limits
+        named = (("ttl", asked.ttl_s), ("deadline", asked.deadline_s))
+        self._limits = [(code, limit_s) for code, limit_s in named if limit_s is not None]
+
+    def on(self, nodes: int) -> Estimate | Miss:
+        """What to expect of so many, or why they will not do."""
+        if nodes < self._roomy:
+            return self._memory_miss(nodes)
+        estimate = self._estimator.on(nodes)
+        if estimate is None:
+            gang = self._gang
+            what = gang.chip.name if gang.chip else gang.machine.name
+            return Miss("speed-unknown", 1.0, lambda: f"how fast {what} does this is not known")
+        if estimate.basis is not Basis.WORK:
+            return estimate
+        if not estimate.wall_s < FOREVER_S:
+            return _endless(estimate)
+        if estimate.least_held_s > self._longest_s:
+            return self._too_long(estimate)
+        for code, limit_s in self._limits:
+            if not estimate.ends_within(limit_s):
+                return _late(code, estimate, limit_s)
+        return estimate
+
+    def _memory_miss(self, nodes: int) -> Miss:
+        params = self._ask.amount.params if self._ask.amount else None
+        need = memory_need(params or 0.0, self._gang._replace(nodes=nodes), self._ask.priors)
+        assert need is not None, "what has no memory is never short of it"
         return Miss("memory", need.need_gib / need.usable_gib, need.text)
-    estimate = make_estimate(ask, gang, way)
-    if estimate is None:
-        what = gang.chip.name if gang.chip else gang.machine.name
-        return Miss("speed-unknown", 1.0, lambda: f"how fast {what} does this is not known")
-    return _limit_miss(ask, estimate, way) or estimate
+
+    def _too_long(self, estimate: Estimate) -> Miss:
+        def say() -> str:
+            needed, most = time_text(estimate.least_held_s), time_text(self._longest_s)
+            nodes = nodes_text(estimate.gang)
+            return (
+                f"it takes {needed} on {nodes}; {self._way.name} gives machines for {most} at most"
+            )
+
+        return Miss("too-long", estimate.least_held_s / self._longest_s, say)
 
 
-def _limit_miss(ask: Ask, estimate: Estimate, way: Way) -> Miss | None:
-    if estimate.basis is not Basis.WORK:
-        return None
-    nodes = nodes_text(estimate.gang)
-    if not estimate.wall_s < FOREVER_S:
-        rate = estimate.course.hazard_per_s * HOUR
-        said = (
-            f"with {rate:.2g} preemptions an hour, work is lost faster than it is done on {nodes}"
-        )
-        return Miss("never-ends", rate, lambda: said)
-    longest = ask.priors.entries.get(f"longest/{way.kind}")
-    if longest is not None and estimate.least_held_s > longest.value:
-        needed, most = time_text(estimate.least_held_s), time_text(longest.value)
-        told = f"it takes {needed} on {nodes}; {way.name} gives machines for {most} at most"
-        return Miss("too-long", estimate.least_held_s / longest.value, lambda: told)
-    limits = ask.spec.limits
-    for code, limit_s in (("ttl", limits.ttl_s), ("deadline", limits.deadline_s)):
-        if limit_s is not None and not estimate.ends_within(limit_s):
-            return _late(code, estimate, limit_s)
-    return None
+def _endless(estimate: Estimate) -> Miss:
+    rate = estimate.course.hazard_per_s * HOUR
+
+    def say() -> str:
+        nodes = nodes_text(estimate.gang)
+        lost = "work is lost faster than it is done"
+        return f"with {rate:.2g} preemptions an hour, {lost} on {nodes}"
+
+    return Miss("never-ends", rate, say)
 
 
 def _late(code: str, estimate: Estimate, limit_s: float) -> Miss:

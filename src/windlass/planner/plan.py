@@ -15,7 +15,7 @@ from windlass.planner.ask import Ask, Circumstances, make_ask
 from windlass.planner.candidates import Candidate, Judge, Refusal
 from windlass.planner.estimate import Basis
 from windlass.planner.misses import STAGES
-from windlass.planner.ranking import Goal, failover, front, goal_of, ranked
+from windlass.planner.ranking import Goal, Ranking, failover, goal_of, ranked
 from windlass.spec.model import Spec
 
 
@@ -28,7 +28,7 @@ class Plan:
     """The day of the prices."""
     goal: Goal
     basis: Basis
-    candidates: tuple[Candidate, ...]
+    candidates: Ranking
     """Best first."""
     refusals: tuple[Refusal, ...]
 
@@ -40,7 +40,7 @@ class Plan:
     @cached_property
     def front(self) -> tuple[Candidate, ...]:
         """Those that no other beats in both dollars and time; cheapest first."""
-        return tuple(front(self.candidates))
+        return tuple(self.candidates.front())
 
     @cached_property
     def failover(self) -> tuple[Candidate, ...]:
@@ -51,14 +51,14 @@ class Plan:
 def make_plan(spec: Spec, catalog: Catalog, circumstances: Circumstances | None = None) -> Plan:
     """Judge every offer that the spec's resources could mean."""
     ask = make_ask(spec, catalog, circumstances or Circumstances())
-    batches, refusals = Judge(ask, catalog.other_prices).judge(asked_offers(spec, catalog))
+    lots, refusals = Judge(ask, catalog.other_prices).judge(asked_offers(spec, catalog))
     goal = goal_of(spec.limits)
     return Plan(
         ask=ask,
         snapshot=catalog.snapshot,
         goal=goal,
         basis=_basis(ask),
-        candidates=tuple(ranked(batches, goal)),
+        candidates=ranked(lots, goal),
         refusals=tuple(refusals),
     )
 
@@ -81,8 +81,12 @@ def _basis(ask: Ask) -> Basis:
 
 
 def grouped(plan: Plan) -> list[tuple[str, int, Refusal]]:
-    """Refusals by reason, those nearest to a candidate first, each with an example."""
+    """Refusals by reason, those nearest to a candidate first, each with the nearest of them."""
     counts = Counter(refusal.code for refusal in plan.refusals)
-    examples = {refusal.code: refusal for refusal in reversed(plan.refusals)}
+    examples: dict[str, Refusal] = {}
+    for refusal in plan.refusals:
+        known = examples.get(refusal.code)
+        if known is None or refusal.ratio < known.ratio:
+            examples[refusal.code] = refusal
     order = sorted(counts, key=STAGES.index, reverse=True)
     return [(code, counts[code], examples[code]) for code in order]

@@ -6,11 +6,16 @@ Must not drop any candidate from the ranking.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import accumulate
+from operator import itemgetter
+from typing import overload
 
-from windlass.planner.candidates import Batch, Candidate
+from windlass.planner.candidates import Candidate, Lot
+from windlass.planner.estimate import Estimate
 from windlass.spec.model import Limits
 
 FAILOVER = 10
@@ -33,59 +38,102 @@ def goal_of(limits: Limits) -> Goal:
     return Goal.TIME if is_time else Goal.DOLLARS
 
 
-def ranked(batches: Sequence[Batch], goal: Goal) -> list[Candidate]:
+_Entry = tuple[float, int, float, str, str, int, Lot, Estimate, float]
+"""What it is ranked by, then what it is: a lot, a number of its nodes, and their dollars."""
+
+
+class Ranking(Sequence[Candidate]):
+    """Candidates, best first. Thousands are ranked and few are looked at, so each is made then."""
+
+    def __init__(self, entries: Sequence[_Entry]) -> None:
+        self._entries = entries
+        self._ends = list(accumulate([len(entry[6].offers) for entry in entries]))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Candidate, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Candidate | tuple[Candidate, ...]:
+        if isinstance(index, slice):
+            return tuple(self._at(number) for number in range(len(self))[index])
+        return self._at(range(len(self))[index])
+
+    def _at(self, number: int) -> Candidate:
+        """Whatever the order, the last offer of an entry is the one before the entry's end."""
+        place = bisect_right(self._ends, number)
+        *_, lot, estimate, usd = self._entries[place]
+        return Candidate(lot.offers[number - self._ends[place]], lot, estimate, usd)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        for *_, lot, estimate, usd in self._entries:
+            for offer in lot.offers:
+                yield Candidate(offer, lot, estimate, usd)
+
+    def front(self) -> list[Candidate]:
+        """Those that no other beats in both expected dollars and expected time; cheapest first."""
+        kept: list[Candidate] = []
+        fastest = math.inf
+        # Sorting is stable, so that of equals the one that ranks first is kept.
+        for *_, lot, estimate, usd in sorted(self._entries, key=itemgetter(-1)):
+            if estimate.wall_s < fastest:
+                fastest = estimate.wall_s
+                kept.append(Candidate(lot.offers[0], lot, estimate, usd))
+        return kept
+
+    def places(self, count: int) -> list[Candidate]:
+        """The best of each zone, label and way to buy, until there are so many."""
+        pool: dict[tuple[str, str, str], Candidate] = {}
+        for *_, lot, estimate, usd in self._entries:
+            label, way = lot.label, lot.way.name
+            for offer in lot.offers:
+                key = (offer.zone, label, way)
+                if key not in pool:
+                    pool[key] = Candidate(offer, lot, estimate, usd)
+                if len(pool) == count:
+                    return list(pool.values())
+        return list(pool.values())
+
+
+def ranked(lots: Iterable[Lot], goal: Goal) -> Ranking:
     """Best first; equal ones in the order of `buy`, and then always in the same order."""
     is_time = goal is Goal.TIME
-
-    def key(batch: Batch) -> tuple[float, int, float, str, str, int]:
-        passed = batch.passed
-        usd, estimate = passed.usd, passed.estimate
-        worth, other = (estimate.wall_s, usd) if is_time else (usd, estimate.wall_s)
-        zone = batch.offers[0].zone
-        return worth, passed.way.order, other, zone, passed.label, estimate.gang.nodes
-
-    ordered = sorted(batches, key=key)
-    found: list[Candidate] = []
-    for batch in ordered:
-        found += batch.candidates()
-    return found
-
-
-def front(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that no other beats in both expected dollars and expected time; cheapest first."""
-    kept: list[Candidate] = []
-    fastest = math.inf
-    # Sorting is stable, so that of equals the one that ranks first is kept.
-    by_dollars = sorted(candidates, key=lambda candidate: candidate.usd)
-    for candidate in by_dollars:
-        if candidate.estimate.wall_s < fastest:
-            fastest = candidate.estimate.wall_s
-            kept.append(candidate)
-    return kept
+    entries: list[_Entry] = []
+    for lot in lots:
+        order, zone, label = lot.way.order, lot.offers[0].zone, lot.label
+        for estimate, usd in zip(lot.estimates, lot.usds, strict=True):
+            wall_s, nodes = estimate.wall_s, estimate.gang.nodes
+            if is_time:
+                entries.append((wall_s, order, usd, zone, label, nodes, lot, estimate, usd))
+            else:
+                entries.append((usd, order, wall_s, zone, label, nodes, lot, estimate, usd))
+    # No two have the same zone, label, way and number of nodes: lots are never compared.
+    entries.sort()
+    return Ranking(entries)
 
 
-def failover(
-    ranking: Sequence[Candidate], goal: Goal, *, length: int = FAILOVER
-) -> list[Candidate]:
+def failover(ranking: Ranking, goal: Goal, *, length: int = FAILOVER) -> list[Candidate]:
     """Where to ask, in order: the best first, then good ones that do not share its fate."""
-    pool: dict[tuple[str, str, str], Candidate] = {}
-    for candidate in ranking:
-        pool.setdefault((candidate.offer.zone, candidate.label, candidate.way.name), candidate)
-        if len(pool) == _LOOKED_AT:
-            break
+    is_time = goal is Goal.TIME
+    # With what it is worth, and where it is, at hand: each is looked at many times.
+    waiting = [
+        (one.estimate.wall_s if is_time else one.usd, one.offer.region, one.offer.zone, one)
+        for one in ranking.places(_LOOKED_AT)
+    ]
     chosen: list[Candidate] = []
     regions: Counter[str] = Counter()
     zones: Counter[str] = Counter()
-
-    def cost(candidate: Candidate) -> float:
-        worth = candidate.estimate.wall_s if goal is Goal.TIME else candidate.usd
-        shared = _SAME_REGION * regions[candidate.offer.region]
-        return worth * (1 + shared + _SAME_ZONE * zones[candidate.offer.zone])
-
-    while pool and len(chosen) < length:
-        key = min(pool, key=lambda key: cost(pool[key]))  # Of equals the first: the ranking's.
-        best = pool.pop(key)
+    while waiting and len(chosen) < length:
+        costs = [
+            worth * (1 + _SAME_REGION * regions[region] + _SAME_ZONE * zones[zone])
+            for worth, region, zone, _ in waiting
+        ]
+        # Of equals the first: the ranking's.
+        _, region, zone, best = waiting.pop(costs.index(min(costs)))
         chosen.append(best)
-        regions[best.offer.region] += 1
-        zones[best.offer.zone] += 1
+        regions[region] += 1
+        zones[zone] += 1
     return chosen

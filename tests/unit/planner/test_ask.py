@@ -18,12 +18,13 @@ REFERENCE = "work: {steps: 100, reference: {accelerators: A100-80:8, step_second
     [
         (1, 1, (1,)),
         (2, 5, (2, 3, 4, 5)),
-        (1, 64, (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)),
-        (5, 100, (5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 100)),
+        (1, 64, (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64)),
+        (5, 40, (5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40)),
+        (30, 50, (30, 32, 40, 48, 50)),
         (512, 512, (512,)),
     ],
 )
-def test_long_ranges_are_tried_in_steps_of_at_most_a_half(low, high, counts):
+def test_long_ranges_are_tried_in_steps_of_at_most_a_quarter(low, high, counts):
     assert node_counts(low, high) == counts
 
 

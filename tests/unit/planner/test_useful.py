@@ -67,7 +67,7 @@ def test_summing_grows_with_bytes_and_nodes():
 
 @pytest.mark.parametrize("sum_s", [0.0, 0.1, 0.7, 2.0])
 def test_what_was_computed_is_found_back_from_a_step(sum_s):
-    step = step_s(1.0, sum_s, PRIORS)
+    step = step_s(1.0, sum_s, PRIORS.value("overlap"))
     assert compute_of_step_s(step, sum_s, PRIORS) == pytest.approx(1.0)
 
 
