@@ -1,15 +1,11 @@
-"""The exact moments of a preempted run, held to runs that are played event by event."""
+"""The moments of a preempted run at the ends of their range; tests/montecarlo has the rest."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
-import counts
-from preempted_grid import cases
-from preempted_runs import play
 from windlass.planner.course import Course, cut_short, expected_held_s, expected_wall_s, moments
 
 CALM = Course(work_s=3600.0, hazard_per_s=0.0, segments=4, save_s=10.0, restart_s=60.0)
@@ -17,25 +13,6 @@ CALM = Course(work_s=3600.0, hazard_per_s=0.0, segments=4, save_s=10.0, restart_
 
 def changed(**fields: float) -> Course:
     return CALM._replace(**{"hazard_per_s": 1e-4, **fields})
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("case", cases(counts.EXAMPLES // 3), ids=str)
-def test_mean_and_spread_agree_with_played_runs(case):
-    wall, hits = play(case.play, count=case.count, seed=case.seed)
-    found = moments(case.course)
-    agrees(found.mean, wall)
-    agrees(case.course.preemptions, hits)
-    if hits.sum() > 5000:  # Fewer say little of a spread that they alone make.
-        assert wall.std() == pytest.approx(math.sqrt(found.variance), rel=0.06)
-
-
-def agrees(expected: float, played: np.ndarray) -> None:
-    """Within chance, and within 2 % where so many runs were played that chance is far smaller."""
-    off, chance = abs(played.mean() - expected), played.std() / math.sqrt(played.size)
-    assert off < 5 * chance + 1e-9 * expected
-    if chance < 0.004 * expected:
-        assert off < 0.02 * expected
 
 
 def test_nothing_is_added_when_nothing_can_happen():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from windlass.planner.history import History, Seen, hazard_per_node_h, make_history
@@ -45,16 +44,6 @@ def test_history_takes_over_as_it_grows():
     assert hazard(Seen(preemptions=0, node_hours=100.0)) < 0.06
     assert hazard(Seen(preemptions=20, node_hours=100.0)) > 0.06
     assert hazard(Seen(preemptions=20_000, node_hours=100_000.0)) == pytest.approx(0.2, rel=0.01)
-
-
-def test_the_posterior_is_right_on_average_over_users_drawn_from_the_prior():
-    chance = np.random.default_rng(4)
-    hazards = chance.gamma(2.0, 0.06 / 2.0, size=200_000)
-    hits = chance.poisson(hazards * 50.0)
-    for count in range(8):
-        users = hazards[hits == count]
-        expected = hazard(Seen(preemptions=count, node_hours=50.0))
-        assert users.mean() == pytest.approx(expected, rel=0.02)
 
 
 HELD = {

@@ -1,4 +1,4 @@
-"""In what time a run ends with a given probability, held to played runs."""
+"""In what time a run ends with a given probability; tests/montecarlo holds it to played runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import math
 
 import pytest
 
-import counts
-from preempted_grid import cases
-from preempted_runs import play
 from windlass.planner.course import Course
 from windlass.planner.quantiles import P50, P90, is_within, quantile_s
 
@@ -20,27 +17,6 @@ COURSE = Course(
     restart_s=300.0,
     wait_s=600.0,
 )
-A_HAIR = 1 + 1e-9
-"""Sums of the same parts in another order differ in their last digit."""
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("case", cases(counts.EXAMPLES // 3), ids=str)
-def test_the_promised_part_of_played_runs_ends_in_time(case):
-    wall, _ = play(case.play, count=case.count, seed=case.seed)
-    p50, p90 = quantile_s(case.course, P50), quantile_s(case.course, P90)
-    within_p90 = (wall <= p90 * A_HAIR).mean()
-    if case.course.calm < 0.88:
-        assert 0.88 <= within_p90 <= 0.92
-    elif case.course.calm >= 0.9:
-        assert p90 == case.course.least_s
-        assert within_p90 > 0.88
-    else:
-        assert 0.89 <= within_p90 <= 0.92
-    if case.course.calm < 0.48:
-        assert 0.47 <= (wall <= p50 * A_HAIR).mean() <= 0.53
-    elif case.course.calm > 0.52:
-        assert p50 == case.course.least_s
 
 
 def test_the_smallest_time_that_covers_enough_is_taken_where_most_runs_see_nothing():
