@@ -125,7 +125,7 @@ class Door:
 
     def _call(self, request: Request, *, principal: str) -> Response:
         found = self._router.find(request.host, request.method, request.path)
-        if found is None or found.match is None:
+        if found.match is None:
             return _no_such_path(request).response()
         body: Any = None
 

@@ -1,0 +1,114 @@
+"""Puts a twin together: the state, the services, and the door in front of them.
+
+Must not open sockets or start threads: the server does, and a simulation needs neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from windlass.twin.access.accounts import Rsa, ServiceAccounts
+from windlass.twin.access.apis import EnabledApis
+from windlass.twin.access.guard import Access
+from windlass.twin.access.oauth import OAuth
+from windlass.twin.access.policies import Policies
+from windlass.twin.access.projects import Projects
+from windlass.twin.admin import Admin
+from windlass.twin.billing import Billing
+from windlass.twin.call import Route
+from windlass.twin.discovery.router import Router
+from windlass.twin.door import Door, Faults, Services, Surface, Watcher
+from windlass.twin.fleet import Bodies, Fleet
+from windlass.twin.market import Market
+from windlass.twin.quotas import Quotas
+from windlass.twin.tokens import Tokens
+
+if TYPE_CHECKING:
+    from windlass.catalog.query import Catalog
+    from windlass.twin.cloud import Cloud
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What only the outside can give."""
+
+    token: str
+    """Of the twin's owner."""
+    rsa: Rsa
+    bodies: Bodies | None = None
+    surfaces: Sequence[Surface] = ()
+    """Cloud Storage, which has a store of its own."""
+    faults: Faults | None = None
+    watcher: Watcher | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Twin:
+    """A twin that answers requests."""
+
+    cloud: Cloud
+    door: Door
+    fleet: Fleet
+    market: Market
+    quotas: Quotas
+    billing: Billing
+    tokens: Tokens
+    accounts: ServiceAccounts
+    policies: Policies
+    apis: EnabledApis
+
+
+def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
+    """All services of a twin around one cloud."""
+    policies = Policies(cloud)
+    apis = EnabledApis(cloud)
+    accounts = ServiceAccounts(cloud, policies=policies, rsa=parts.rsa)
+    tokens = Tokens(cloud, home=parts.token, keys=accounts)
+    cloud.on("token.over", tokens.forget)
+    market = Market(cloud)
+    quotas = Quotas(cloud, catalog=catalog)
+    billing = Billing(cloud, catalog=catalog)
+    fleet = Fleet(cloud, market=market, quotas=quotas, billing=billing, bodies=parts.bodies)
+    routes: dict[str, Route] = {
+        **apis.routes(),
+        **Projects(cloud, policies=policies).routes(),
+        **accounts.routes(tokens),
+    }
+
+    def status(_: Mapping[str, Any]) -> dict[str, Any]:
+        live, modelled = fleet.counts()
+        return {
+            "time": cloud.clock.now(),
+            "machines": {"live": live, "modelled": modelled},
+            "bill_usd": billing.total_usd(),
+            "requests": door.served,
+        }
+
+    services = Services(
+        routes=routes,
+        guard=Access(apis=apis, policies=policies),
+        surfaces=(Admin(cloud, {"status": status}), *parts.surfaces),
+        open_surfaces=(OAuth(cloud, tokens),),
+    )
+    door = Door(
+        cloud,
+        router=Router(),
+        tokens=tokens,
+        services=services,
+        faults=parts.faults,
+        watcher=parts.watcher,
+    )
+    return Twin(
+        cloud=cloud,
+        door=door,
+        fleet=fleet,
+        market=market,
+        quotas=quotas,
+        billing=billing,
+        tokens=tokens,
+        accounts=accounts,
+        policies=policies,
+        apis=apis,
+    )
