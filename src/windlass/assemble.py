@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from windlass.controller.loop import Loop
     from windlass.controller.presence import Presence
     from windlass.controller.secrets import SecretFiles
+    from windlass.controller.view import Gang
     from windlass.engines.base import Engine
     from windlass.engines.site import EngineSite
+    from windlass.planner.candidates import Candidate
     from windlass.planner.history import History
     from windlass.ports.world import World
     from windlass.spec.config import Config
@@ -164,14 +166,21 @@ class Home:
         return DiskFolder(self.run_path(run_id))
 
     def submit(
-        self, spec_path: Path, spec: Spec, *, emulate: bool = False, engine: str | None = None
+        self,
+        spec_path: Path,
+        spec: Spec,
+        *,
+        emulate: bool = False,
+        engine: str | None = None,
+        chosen: Candidate | None = None,
     ) -> Run:
-        """Make a run of the spec and see to it that a controller takes it up."""
+        """Make a run of the spec and see to it that a controller takes it up. `chosen` is what to
+        rent, where the engine rents."""
         from windlass.controller.secrets import check_present
         from windlass.controller.submission import Ask, submit
 
         check_present(spec.secrets, self.caller)
-        name = engine or self._choose_engine(spec)
+        name = engine or self.engine_name(spec)
         ask = Ask(
             spec=spec,
             spec_file=spec_path,
@@ -180,6 +189,7 @@ class Home:
             is_emulated=emulate,
             environment={key: self.caller[key] for key in INHERITED if key in self.caller},
             caller=self.caller,
+            rented=_rented(chosen) if chosen else None,
         )
         run = submit(
             ask,
@@ -206,7 +216,8 @@ class Home:
         # Last: when this is cut short, the run is still known and can be removed again.
         self.store().delete_run(run.id)
 
-    def _choose_engine(self, spec: Spec) -> str:
+    def engine_name(self, spec: Spec) -> str:
+        """The engine that runs the spec: its own choice, else the configuration's."""
         chosen = spec.where.engines or tuple(self.config.engines)
         return chosen[0] if chosen else DEFAULT_ENGINE
 
@@ -307,6 +318,12 @@ class Home:
             folder_url=self.folder_url,
         )
         return Loop(site, on_ended=self._forget_secrets, on_bug=_report_bug)
+
+
+def _rented(chosen: Candidate) -> Gang:
+    from windlass.controller.renting import rented
+
+    return rented(chosen)
 
 
 def _user() -> str:

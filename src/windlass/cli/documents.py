@@ -67,6 +67,7 @@ def attempt_document(attempt: Attempt) -> dict[str, Any]:
         "code": attempt.code,
         "reason": attempt.reason,
         "winner": attempt.winner or None,
+        "step_s": attempt.step_s,
     }
 
 
@@ -81,6 +82,10 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "created_at": iso(claim.created_at),
         "tries": claim.tries,
         "error": claim.error,
+        "offer": claim.offer or None,
+        "buy": claim.buy or None,
+        "accelerators": claim.accelerators or None,
+        "nodes": claim.nodes or None,
     }
 
 

@@ -38,6 +38,28 @@ def plan_text(plan: Plan, paint: Paint, *, top: int, width: int) -> str:
     return "\n\n".join(blocks)
 
 
+def choice_text(plan: Plan, paint: Paint, *, top: int, width: int) -> str:
+    """What `windlass run` prints before it rents: the best few, and the one that is taken."""
+    chosen = plan.candidates[0]
+    table = _table(plan, paint, top=top, width=width)
+    taken = f"{paint('chosen', 'bold')}  {chosen.id} x {chosen.nodes}"
+    return "\n".join((_head(plan, paint), table, taken))
+
+
+def glance(plan: Plan) -> str:
+    """The best candidate in a few words."""
+    if not plan.candidates:
+        return "nothing fits"
+    best = plan.candidates[0]
+    where = f"{best.nodes} x {best.label}, {best.way.name}, {best.offer.zone}"
+    if plan.basis is Basis.HOUR:
+        return f"${dollars(best.usd)} an hour ({where})"
+    took = f"in {duration(best.estimate.p50_s)} ({where})"
+    if plan.basis is Basis.TTL:
+        return f"at most ${dollars(best.usd)} {took}"
+    return f"P50 ${dollars(best.usd_p50)}, P90 ${dollars(best.usd_p90)}, {took}"
+
+
 def _head(plan: Plan, paint: Paint) -> str:
     what = {
         Basis.WORK: "expected, and at P90 (nine of ten such runs stay below)",

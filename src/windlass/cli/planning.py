@@ -19,12 +19,17 @@ if TYPE_CHECKING:
     from windlass.spec.model import Spec
 
 
-def feasible_plan(home: Home, spec: Spec, circumstances: Circumstances | None = None) -> Plan:
-    """A plan with candidates; NoFeasiblePlan, with what comes nearest, when there are none."""
+def plan_in(home: Home, spec: Spec, circumstances: Circumstances | None = None) -> Plan:
+    """A plan, which may have no candidates."""
     # Without work nothing is asked of history: neither hazards nor steps count.
     history = history_of(home, spec) if spec.work is not None else History()
     known = replace(circumstances or Circumstances(), history=history)
-    plan = make_plan(spec, home.catalog, known)
+    return make_plan(spec, home.catalog, known)
+
+
+def feasible_plan(home: Home, spec: Spec, circumstances: Circumstances | None = None) -> Plan:
+    """A plan with candidates; NoFeasiblePlan, with what comes nearest, when there are none."""
+    plan = plan_in(home, spec, circumstances)
     if not plan.candidates:
         from windlass.planner.alternatives import refuse
 

@@ -100,9 +100,12 @@ def _seen(row: Held) -> tuple[tuple[str, str], Seen]:
 
 def _steps(paces: Iterable[Pace], spec: Spec) -> Iterator[MeasuredStep]:
     program = _program(spec)
+    is_same: dict[str, bool] = {}  # Most runs of a program have the very same spec.
     for pace in paces:
+        if pace.spec not in is_same:
+            is_same[pace.spec] = _program(from_json(pace.spec)) == program
         found = _accelerators(pace.accelerators)
-        if found is not None and _program(from_json(pace.spec)) == program:
+        if found is not None and is_same[pace.spec]:
             yield MeasuredStep(accelerators=found, nodes=pace.nodes, step_s=pace.step_s)
 
 

@@ -78,6 +78,7 @@ def test_a_run_is_carried_out_and_watched(machine):
     done = machine.call("run", machine.spec("Grüße aus 東京", "echo 'hällo  wörld'; echo two >&2"))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "hällo  wörld\ntwo\n"
+    assert done.stderr.startswith("plan: engine local, nothing to rent\n")
     assert "windlass: attempt 1 is running\n" in done.stderr
     assert "✔ succeeded  " in done.stderr
     (run,) = json.loads(machine.call("ps", "--all", "--json").stdout)
@@ -103,10 +104,38 @@ def test_options_of_run_reach_the_ranks(machine):
     spec = machine.spec("x", 'echo "$A $WINDLASS_RUN"', env={"A": "1"})
     done = machine.call("run", spec, "--name", "other name", "--env", "A=ü =2", "--json")
     documents = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (documents[0]["type"], documents[0]["is_rented"]) == ("plan", False)
     (line,) = [document for document in documents if document["type"] == "log"]
     assert line["text"] == f"ü =2 {documents[-1]['id']}"
     assert documents[-1]["type"] == "summary"
     assert (documents[-1]["name"], documents[-1]["phase"]) == ("other name", "succeeded")
+
+
+REPORTS = """\
+import time, windlass.runtime
+for step in range(1, 6):
+    windlass.runtime.progress(step)
+    time.sleep(0.02)
+"""
+
+
+def test_what_a_run_will_cost_and_how_fast_it_went_is_kept(machine):
+    (machine.folder / "steps.py").write_text(REPORTS)
+    run = f"{sys.executable} steps.py"
+    resources = {"accelerators": "L4:1"}
+    spec = machine.spec("steps", run, resources=resources, work={"params": 1e9, "tokens": 1e9})
+    quiet = machine.call("run", "--no-plan", "--emulate", spec)
+    assert "plan:" not in quiet.stderr
+    done = machine.call("run", "--detach", "--emulate", "--json", spec)
+    document = json.loads(done.stdout)
+    assert document["plan"]["cloud"]["candidates"][0]["accelerator"] == "L4"
+    machine.wait_for(document["id"], "succeeded")
+    shown = json.loads(machine.call("show", document["id"], "--json").stdout)
+    (attempt,), (claim,) = shown["attempts"], shown["claims"]
+    assert attempt["step_s"] == pytest.approx(shown["report"]["step_s"])
+    assert attempt["step_s"] >= 0.02
+    assert (claim["offer"], claim["nodes"]) == (None, 1)
+    assert claim["accelerators"] is None, "what was measured on a CPU says nothing of an L4"
 
 
 def test_a_gang_is_watched_followed_entered_and_stopped(machine):

@@ -15,6 +15,7 @@ import click
 from windlass.cli.params import json_option
 
 if TYPE_CHECKING:
+    from windlass.cli.foresight import Foresight
     from windlass.spec.model import Spec
     from windlass.state.model import Run
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--env", "settings", metavar="NAME=VALUE", multiple=True, help="Set an environment variable."
 )
+@click.option("--no-plan", "has_no_plan", is_flag=True, help="Do not show the plan first.")
 @json_option
 def command(spec_path: Path, is_detached: bool, is_json: bool, **changes: Any) -> int:
     """Carry out the spec in the file SPEC, and watch it until it ends.
@@ -36,21 +38,49 @@ def command(spec_path: Path, is_detached: bool, is_json: bool, **changes: Any) -
     7 it was stopped, 130 you detached.
     """
     from windlass.assemble import open_home
+    from windlass.cli.foresight import Foresight
     from windlass.cli.interrupts import noted_interrupts
     from windlass.spec.load import load_spec
 
-    emulate = bool(changes.pop("emulate"))
+    emulate, is_shown = bool(changes.pop("emulate")), not changes.pop("has_no_plan")
     spec = changed(load_spec(spec_path), **changes)
     home = open_home()
+    foresight = Foresight(home, spec, spec_path, is_shown=is_shown)
     with noted_interrupts() as interrupts:
-        run = home.submit(spec_path, spec, emulate=emulate)
+        chosen = foresight.choose()
+        if not is_json:
+            foresight.tell_before()
+        run = home.submit(spec_path, spec, emulate=emulate, chosen=chosen)
         if is_detached:
-            say_queued(run, is_json=is_json)
-            return 0
+            return _leave(run, foresight, is_json=is_json)
+        _tell(foresight, is_json=is_json)
         # Loaded while the run starts, so that its first line is not kept waiting.
         from windlass.cli.attach import attach
 
         return attach(home, run, is_json=is_json, interrupts=interrupts)
+
+
+def _tell(foresight: Foresight, *, is_json: bool) -> None:
+    """The rest of the plan, worked out while the run starts."""
+    if not is_json:
+        foresight.tell_after()
+        return
+    document = foresight.document()
+    if document is not None:
+        from windlass.cli.documents import print_line
+
+        print_line({"type": "plan", **document})
+
+
+def _leave(run: Run, foresight: Foresight, *, is_json: bool) -> int:
+    if is_json:
+        from windlass.cli.documents import print_json, run_document
+
+        print_json({**run_document(run), "plan": foresight.document()})
+    else:
+        foresight.tell_after()
+        say_queued(run, is_json=False)
+    return 0
 
 
 def changed(spec: Spec, *, name: str | None, engine: str | None, settings: tuple[str, ...]) -> Spec:

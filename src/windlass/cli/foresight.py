@@ -1,0 +1,110 @@
+"""The plan that `windlass run` shows first: what will be rented, or what it would cost to rent.
+
+Must not submit anything, nor keep the first line of a run waiting.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from windlass.errors import WindlassError
+
+if TYPE_CHECKING:
+    from windlass.assemble import Home
+    from windlass.planner.candidates import Candidate
+    from windlass.planner.plan import Plan
+    from windlass.spec.model import Spec
+
+TOP = 3
+
+
+class Foresight:
+    """The plan of one submission, told in the order in which things become known.
+
+    Without `is_shown` nothing is told, and only what has to be chosen is planned.
+    """
+
+    def __init__(self, home: Home, spec: Spec, spec_path: Path, *, is_shown: bool) -> None:
+        self._home = home
+        self._spec = spec
+        self._path = spec_path
+        self._is_shown = is_shown
+        self._engine = home.engine_name(spec)
+        self._is_rented = home.engine(self._engine).limits().is_rented
+        self._plan: Plan | None = None
+
+    def choose(self) -> Candidate | None:
+        """What to rent; None where nothing is. NoFeasiblePlan when there is nothing to choose."""
+        if not self._is_rented:
+            return None
+        from windlass.cli.planning import feasible_plan
+
+        self._plan = feasible_plan(self._home, self._spec)
+        return self._plan.candidates[0]
+
+    def tell_before(self) -> None:
+        """What will be rented, for a person, before it is."""
+        if not self._is_shown or self._plan is None:
+            return
+        from windlass.cli import terminal
+        from windlass.cli.plan_text import choice_text
+
+        paint = terminal.Paint(sys.stderr)
+        text = choice_text(self._plan, paint, top=TOP, width=terminal.width(sys.stderr))
+        sys.stderr.write(text + "\n")
+
+    def tell_after(self) -> None:
+        """Where nothing is rented: that, and once the run is starting what takes a moment to know,
+        the price of the same in the cloud."""
+        if not self._is_shown or self._is_rented:
+            return
+        self._say(f"plan: engine {self._engine}, nothing to rent")
+        if not self._has_cloud_plan():
+            return
+        from windlass.cli.plan_text import glance
+
+        try:
+            said = glance(self._cloud_plan())
+        except WindlassError as error:
+            said = error.message
+        self._say(f"plan: on Google Cloud {said}; more: windlass plan {self._path}")
+
+    def document(self) -> dict[str, Any] | None:
+        """The same for programs; None when it is not wanted."""
+        if not self._is_shown:
+            return None
+        chosen = self._plan.candidates[0] if self._plan else None
+        return {
+            "engine": self._engine,
+            "is_rented": self._is_rented,
+            "chosen": {"offer": chosen.id, "nodes": chosen.nodes} if chosen else None,
+            "cloud": self._cloud_document(),
+        }
+
+    def _cloud_document(self) -> dict[str, Any] | None:
+        if self._plan is None and not self._has_cloud_plan():
+            return None
+        from windlass.cli.plans import plan_document
+
+        try:
+            return plan_document(self._plan or self._cloud_plan(), top=TOP)
+        except WindlassError:
+            return None  # Nothing depends on it: the run goes on where nothing is rented.
+
+    def _has_cloud_plan(self) -> bool:
+        """Whether the spec says enough for the cloud to have a price, and none was told yet."""
+        is_described = bool(self._spec.resources.accelerators) or self._spec.work is not None
+        return is_described and not self._is_rented
+
+    def _cloud_plan(self) -> Plan:
+        from windlass.cli.planning import plan_in
+
+        return plan_in(self._home, self._spec)
+
+    def _say(self, text: str) -> None:
+        from windlass.cli.terminal import Paint
+
+        sys.stderr.write(Paint(sys.stderr)(text, "dim") + "\n")
+        sys.stderr.flush()

@@ -1,0 +1,173 @@
+"""The plan that `windlass run` shows before anything else of the run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from controllers import ToldEngine
+from windlass.assemble import Home, open_home
+from windlass.catalog.load import FORCED
+from windlass.cli.foresight import Foresight
+from windlass.controller.request import facts_of
+from windlass.engines.base import Limits
+from windlass.errors import NoFeasiblePlan
+from windlass.spec.load import load_spec
+
+HELLO = "name: hello\nrun: echo hello\n"
+WORK = """\
+name: llm
+run: python train.py
+resources: {accelerators: H100:8}
+work: {params: 7e9, tokens: 2e10}
+checkpoint: {every: 10m}
+"""
+HOUR = "name: a\nrun: b\nresources: {accelerators: H100:8}\nwhere: {regions: us-central1}\n"
+TTL = HOUR + "limits: {ttl: 2h}\n"
+NOWHERE = HOUR.replace("us-central1", "nowhere")
+
+
+class RentingEngine(ToldEngine):
+    """An engine whose machines cost money."""
+
+    def limits(self) -> Limits:
+        return replace(super().limits(), is_rented=True)
+
+
+class RentingHome(Home):
+    """A home whose every engine rents."""
+
+    def engine(self, name):
+        return RentingEngine(name)
+
+    def wake(self):
+        """No controller is needed."""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "train.yaml"
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def foresight(tmp_path):
+    def make(text: str, *, is_shown: bool = True, home: Home | None = None) -> Foresight:
+        path = write(tmp_path, text)
+        return Foresight(home or open_home(), load_spec(path), path, is_shown=is_shown)
+
+    return make
+
+
+@pytest.fixture
+def renting() -> RentingHome:
+    home = open_home()
+    return RentingHome(home.path, caller=home.caller)
+
+
+def told(foresight: Foresight, capsys) -> list[str]:
+    foresight.tell_before()
+    assert capsys.readouterr().err == "", "nothing is told of a run that may be refused"
+    foresight.tell_after()
+    return capsys.readouterr().err.splitlines()
+
+
+def test_where_nothing_is_rented_one_line_says_so(foresight, capsys):
+    seen = foresight(HELLO)
+    assert seen.choose() is None
+    assert told(seen, capsys) == ["plan: engine local, nothing to rent"]
+    assert seen.document() == {
+        "engine": "local",
+        "is_rented": False,
+        "chosen": None,
+        "cloud": None,
+    }
+
+
+CLOUD = {
+    "work": (WORK, "P50 $"),
+    "an hour": (HOUR, "$88."),
+    "a time to live": (TTL, "at most $"),
+    "nothing": (NOWHERE, "nothing fits"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), CLOUD.values(), ids=CLOUD)
+def test_what_the_same_would_cost_in_the_cloud_is_one_more_line(foresight, capsys, text, said):
+    first, second = told(foresight(text), capsys)
+    assert first == "plan: engine local, nothing to rent"
+    assert second.startswith(f"plan: on Google Cloud {said}")
+    assert second.rpartition("; more: ")[2].startswith("windlass plan ")
+
+
+def test_a_catalog_that_cannot_be_read_does_not_hold_up_a_run(foresight, capsys):
+    folder = open_home().catalog_folder
+    folder.mkdir()
+    (folder / FORCED).write_bytes(b"junk")
+    seen = foresight(WORK)
+    _, second = told(seen, capsys)
+    assert str(folder) in second
+    assert seen.document()["engine"] == "local"
+
+
+def test_programs_get_the_plan_as_windlass_plan_prints_it(foresight):
+    cloud = foresight(WORK).document()["cloud"]
+    assert cloud["name"] == "llm"
+    assert len(cloud["candidates"]) == 3
+
+
+def test_a_plan_that_is_not_wanted_is_not_told(foresight, renting, capsys):
+    for home in (open_home(), renting):
+        seen = foresight(WORK, is_shown=False, home=home)
+        seen.choose()
+        assert told(seen, capsys) == []
+        assert seen.document() is None
+
+
+def test_what_will_be_rented_is_shown_before_it_is(foresight, renting, capsys):
+    seen = foresight(WORK, home=renting)
+    chosen = seen.choose()
+    seen.tell_before()
+    head, _, header, first, *_, last = capsys.readouterr().err.splitlines()
+    assert head.startswith("llm  ")
+    assert header.split()[:2] == ["ZONE", "MACHINE"]
+    assert "cheapest" in first
+    assert last == f"chosen  {chosen.id} x {chosen.nodes}"
+    seen.tell_after()
+    assert capsys.readouterr().err == ""
+    document = seen.document()
+    assert document["chosen"] == {"offer": chosen.id, "nodes": chosen.nodes}
+    assert document["cloud"]["candidates"][0]["offer"] == chosen.id
+
+
+def test_what_cannot_be_rented_is_refused_before_anything_is_submitted(foresight, renting):
+    with pytest.raises(NoFeasiblePlan):
+        foresight(NOWHERE, home=renting).choose()
+
+
+RENTED = {
+    "GPUs": ("H100:8", "H100:8"),
+    "a slice": ("v5e-16", "v5e-16"),
+}
+
+
+@pytest.mark.parametrize(("asked", "recorded"), RENTED.values(), ids=RENTED)
+def test_what_was_chosen_is_kept_with_the_run(tmp_path, renting, asked, recorded):
+    path = write(tmp_path, WORK.replace("H100:8", asked))
+    spec = load_spec(path)
+    chosen = Foresight(renting, spec, path, is_shown=False).choose()
+    run = renting.submit(path, spec, chosen=chosen)
+    gang = facts_of(run).gang
+    assert (gang.offer, gang.buy) == (chosen.offer.id, "spot")
+    assert (gang.accelerators, gang.nodes) == (recorded, 1)
+
+
+def test_a_machine_without_accelerators_has_none_to_record(tmp_path, renting):
+    path = write(tmp_path, "name: a\nrun: b\nresources: {cpus: 4}\n")
+    spec = load_spec(path)
+    chosen = Foresight(renting, spec, path, is_shown=False).choose()
+    gang = facts_of(renting.submit(path, spec, chosen=chosen)).gang
+    assert gang.accelerators == ""
+    assert gang.offer == chosen.offer.id
