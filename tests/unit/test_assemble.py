@@ -7,17 +7,21 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from builders import make_event, make_run
+from builders import make_attempt, make_claim, make_event, make_run
 from gangs import until
 from windlass.assemble import INHERITED, UNDER_WAY_S, Home, home_path, open_home
 from windlass.controller import workers
 from windlass.errors import HomeUnusable, OptionRefused, SecretMissing
+from windlass.planner.history import History
+from windlass.spec.canonical import to_json
 from windlass.spec.model import Resources, Spec, Where
-from windlass.state.phases import RunPhase, is_ended
+from windlass.state.model import Change
+from windlass.state.phases import AttemptPhase, RunPhase, is_ended
 
 VALUE = "hf-very-secret-value"
 
@@ -213,3 +217,39 @@ def test_the_controller_is_started_with_the_same_python(home):
     pid = until(home.presence.process_id)
     said = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     assert said[:5] == [os.fsencode(sys.executable), b"-m", b"windlass", b"up", b"--on-demand"]
+
+
+STORES = {
+    "a file that is not there": ("store: sqlite:///nowhere/at/all.db\n", False),
+    "a server": ("store: postgresql://ada@db/windlass\n", True),
+    "none was named": (None, False),
+}
+
+
+@pytest.mark.parametrize(("config", "expected"), STORES.values(), ids=STORES)
+def test_a_store_is_looked_for_where_it_would_be_and_not_made(tmp_path, config, expected):
+    if config is not None:
+        (tmp_path / "config.yaml").write_text(config)
+    home = Home(tmp_path, caller={})
+    assert home.has_store is expected
+    if not expected:
+        assert home.history(None) == History()
+    assert not (tmp_path / "windlass.db").exists()
+
+
+def test_history_is_what_the_store_has(tmp_path):
+    home = Home(tmp_path, caller={})
+    spec = Spec(name="llm", run="python train.py")
+    run = make_run(name="llm", spec=to_json(spec), phase=RunPhase.RUNNING, attempt=1)
+    started_at = home.world.clock.now() - 3600.0
+    attempt = make_attempt(phase=AttemptPhase.RUNNING, winner="r-1-0", started_at=started_at)
+    claim = make_claim(offer="z/m/spot", buy="spot", accelerators="H100:8", nodes=2)
+    home.store().add_run(run, make_event())
+    lease = home.store().take_lease("test", now=0.0, ttl_s=10.0)
+    measured = replace(attempt, step_s=1.5)
+    home.store().write(lease, Change(run=run, attempts=(measured,), claims=(claim,)))
+    history = home.history(spec)
+    assert history.seen["H100", "spot"].node_hours == pytest.approx(2.0, rel=0.01)
+    assert [step.step_s for step in history.steps] == [1.5]
+    assert home.history(None).steps == ()
+    home.store().close()

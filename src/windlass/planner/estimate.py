@@ -12,12 +12,10 @@ from windlass.catalog.model import Buy
 from windlass.planner.ask import Ask, Way
 from windlass.planner.course import Course, expected_held_s, expected_wall_s
 from windlass.planner.gang import GIGA, Gang
-from windlass.planner.history import HOUR, hazard_per_node_h
+from windlass.planner.history import HOUR, NO_CHIP, hazard_per_node_h
 from windlass.planner.interval import auto_segments, segments_for
 from windlass.planner.quantiles import P50, P90, is_within, quantile_s
 from windlass.planner.useful import Pace, Useful, params_of
-
-NO_CHIP = "cpu"
 
 
 class Basis(StrEnum):
