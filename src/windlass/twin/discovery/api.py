@@ -6,15 +6,25 @@ Must not answer anything nor check bodies: check.py does.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from windlass.twin.discovery.documents import document
 from windlass.twin.discovery.model import Match, Method, Parameter
 from windlass.twin.discovery.paths import PathTree
 
 HTTP_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+
+class Template(NamedTuple):
+    """A path that leads to a method."""
+
+    http_method: str
+    path: str
+    patterns: Mapping[str, str]
+    method_id: str
+    part: str
 
 
 class Api:
@@ -49,6 +59,7 @@ class Api:
                 version=self.version,
                 http_method=source["httpMethod"],
                 path=source["path"],
+                flat_path=source.get("flatPath", source["path"]),
                 parameters=_parameters(source["parameters"]),
                 request=source.get("request"),
                 response=source.get("response"),
@@ -69,35 +80,39 @@ class Api:
         """The HTTP methods that this path has."""
         return self._paths().methods(path, HTTP_METHODS)
 
+    def templates(self) -> Iterator[Template]:
+        """Every path that leads to a method, from the root of the API's host."""
+        for method_id, source in self._sources.items():
+            patterns = {
+                name: parameter["pattern"]
+                for name, parameter in source["parameters"].items()
+                if "pattern" in parameter
+            }
+            for http_method, path, part in self._ways(source):
+                yield Template(http_method, path, patterns, method_id, part)
+
+    def _ways(self, source: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+        http_method, path = source["httpMethod"], self.service_path + source["path"]
+        yield http_method, path, ""
+        if source.get("supportsMediaDownload"):
+            yield http_method, f"download/{path}", "download"
+        uploads = source.get("upload", {})
+        for protocol, upload in uploads.items():
+            yield http_method, upload, protocol
+        if "resumable" in uploads:
+            # The session of a resumable upload may live at either path, whichever opened it;
+            # documents do not say so.
+            for upload in uploads.values():
+                yield "PUT", upload, "resumable"
+                yield "DELETE", upload, "resumable"
+
     def _paths(self) -> PathTree[tuple[str, str]]:
         if self._tree is None:
-            self._tree = PathTree()
-            for method_id, source in self._sources.items():
-                self._plant(self._tree, method_id, source)
+            tree: PathTree[tuple[str, str]] = PathTree()
+            for each in self.templates():
+                tree.add(each.http_method, each.path, each.patterns, (each.method_id, each.part))
+            self._tree = tree
         return self._tree
-
-    def _plant(
-        self, tree: PathTree[tuple[str, str]], method_id: str, source: dict[str, Any]
-    ) -> None:
-        patterns = {
-            name: parameter["pattern"]
-            for name, parameter in source["parameters"].items()
-            if "pattern" in parameter
-        }
-        http_method, path = source["httpMethod"], self.service_path + source["path"]
-        tree.add(http_method, path, patterns, (method_id, ""))
-        if source.get("supportsMediaDownload"):
-            tree.add(http_method, f"download/{path}", patterns, (method_id, "download"))
-        for protocol, upload in source.get("upload", {}).items():
-            tree.add(http_method, upload, patterns, (method_id, protocol))
-            # The session of a resumable upload lives at the plain upload path, whichever path
-            # opened it; documents do not say so.
-            if protocol == "resumable":
-                session = upload.replace("/resumable/", "/", 1)
-                tree.add("PUT", session, patterns, (method_id, protocol))
-                tree.add("DELETE", session, patterns, (method_id, protocol))
-                tree.add("PUT", upload, patterns, (method_id, protocol))
-                tree.add("DELETE", upload, patterns, (method_id, protocol))
 
 
 @functools.cache

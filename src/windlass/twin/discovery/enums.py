@@ -77,17 +77,20 @@ def _rewritten(api: Api, schema: Mapping[str, Any], value: Any, leaf: Leaf, hint
 @functools.cache
 def _numbers(name: str, version: str, names: tuple[str, ...], hint: str) -> dict[int, str]:
     """The numbers of the enum with these names; of several alike, the one named like the field."""
-    table = _table(name, version)
     wanted = set(names)
+    # The clients may be older than the document and lack names, but they make none up.
+    table = {
+        enum: numbers
+        for enum, numbers in _table(name, version).items()
+        if wanted.issuperset(numbers.values()) and 2 * len(numbers) >= len(wanted)
+    }
 
-    def likeness(enum: str) -> tuple[float, int, str]:
-        has = set(table[enum].values())
-        return len(has & wanted) / len(has | wanted), _shared_tail(enum, hint), enum
+    def likeness(enum: str) -> tuple[int, int, str]:
+        return len(table[enum]), _shared_tail(enum, hint), enum
 
-    best = max(table, key=likeness, default=None)
-    if best is None or likeness(best)[0] < 0.5:
+    if not table:
         return {}
-    return {int(number): text for number, text in table[best].items()}
+    return {int(number): text for number, text in table[max(table, key=likeness)].items()}
 
 
 @functools.cache

@@ -35,6 +35,8 @@ class Method:
     version: str
     http_method: str
     path: str
+    flat_path: str
+    """The path with each segment of a resource name by itself."""
     parameters: Mapping[str, Parameter]
     request: str | None
     """The schema of the body; None where there is none."""

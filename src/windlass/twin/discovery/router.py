@@ -5,11 +5,13 @@ Must not answer: a surface without a document (XML, batch, OAuth) is named and l
 
 from __future__ import annotations
 
+import functools
 import re
 
 from windlass.twin.discovery.api import load_api
 from windlass.twin.discovery.documents import available
 from windlass.twin.discovery.model import Found
+from windlass.twin.discovery.paths import PathTree
 
 # First words of the paths that a client is given as an endpoint of the twin's own. There must be
 # no `batch` among them: gcloud sends batches to /batch/compute/v1 whatever its endpoint.
@@ -36,8 +38,7 @@ PREFIXES = {
 }
 # APIs whose paths name them, so that they need no prefix of ours.
 ROOTS = {"compute": "compute", "storage": "storage", "oauth2": "oauth2", "userinfo": "oauth2"}
-# Services that share /v1/projects/…: the first whose paths have the shape is meant. Vertex AI is
-# last because its document takes longest to read.
+# Services that share /v1/projects/…: of several with a path of the same shape the first is meant.
 BY_SHAPE = (
     "serviceusage",
     "cloudresourcemanager",
@@ -53,8 +54,9 @@ BY_SHAPE = (
     "oslogin",
     "batch",
     "hypercomputecluster",
-    "aiplatform",
 )
+# Asked when no other has the shape, because its document takes longest to read.
+LAST_BY_SHAPE = "aiplatform"
 # Long-running operations have one shape in many services; their ids tell them apart.
 OPERATION_IDS = (
     (re.compile(r"/locations/[^/]+/operations/\d+(:\w+)?$"), "aiplatform"),
@@ -66,6 +68,9 @@ _LOOPBACK = re.compile(r"127(?:\.\d+){3}|(?:.*\.)?localhost|\[?::1\]?")
 # us-central1-aiplatform, compute.mtls, aiplatform.us-central1.rep
 _SERVICE = re.compile(r"(?:[a-z]+-[a-z]+\d+-)?([a-z0-9]+)(?:\.mtls|\.[a-z0-9-]+\.rep)?")
 _DOMAIN = ".googleapis.com"
+_ANY = "www"
+"""The host of several services, told apart by path."""
+_LOCAL = "localhost"
 
 
 class Router:
@@ -73,18 +78,12 @@ class Router:
 
     def find(self, host: str, http_method: str, path: str) -> Found:
         """`path` is as sent: percent-encoded, without the query."""
-        host = re.sub(r":\d+$", "", host.lower()) if host.count(":") == 1 else host.lower()
-        if _LOOPBACK.fullmatch(host):
+        service = _of_host(host)
+        if service == _LOCAL:
             return self._on_loopback(http_method, path)
-        if not host.endswith(_DOMAIN):
-            return Found(service="", path=path)
-        label = host.removesuffix(_DOMAIN)
-        if label == "www":
-            return _in_service(_rooted(path), http_method, path)
-        if label.endswith(".storage"):
-            return Found(service="storage", path=path)
-        named = _SERVICE.fullmatch(label)
-        return _in_service(named[1] if named else "", http_method, path)
+        if service == _ANY:
+            service = _rooted(path)
+        return _in_service(service, http_method, path)
 
     def _on_loopback(self, http_method: str, path: str) -> Found:
         service = _rooted(path)
@@ -93,7 +92,23 @@ class Router:
         first, _, rest = path.removeprefix("/").partition("/")
         if first in PREFIXES:
             return _in_service(PREFIXES[first], http_method, f"/{rest}")
-        return _by_shape(http_method, path)
+        found = _in_service(_by_shape(http_method, path), http_method, path)
+        return Found(service="", path=path) if found.nothing else found
+
+
+@functools.lru_cache(maxsize=1024)
+def _of_host(host: str) -> str:
+    """The service of a host; empty where it is none of Google's APIs."""
+    host = re.sub(r"(?<!:):\d+$", "", host.lower())
+    if _LOOPBACK.fullmatch(host):
+        return _LOCAL
+    if not host.endswith(_DOMAIN):
+        return ""
+    label = host.removesuffix(_DOMAIN)
+    if label.endswith(".storage"):
+        return "storage"
+    named = _SERVICE.fullmatch(label)
+    return named[1] if named else ""
 
 
 def _rooted(path: str) -> str:
@@ -115,22 +130,35 @@ def _in_service(service: str, http_method: str, path: str) -> Found:
 
 def _version(service: str, path: str) -> str:
     """The version that a path names, where it is shipped."""
-    versions = available().get(service, ())
+    versions = available().get(service)
+    if versions is None:
+        return ""
     for word in path.split("/", 5)[1:5]:
-        if _VERSION.fullmatch(word):
-            return word if word in versions else ""
-    # A batch for all versions goes to one place.
-    return versions[0] if versions and path.strip("/") == "batch" else ""
+        if word in versions:
+            return word
+    # One batch endpoint may serve all versions.
+    return versions[0] if path.strip("/") == "batch" else ""
 
 
-def _by_shape(http_method: str, path: str) -> Found:
+def _by_shape(http_method: str, path: str) -> str:
+    """The service whose methods have a path of this shape; empty where none has."""
+    version = path.split("/", 2)[1] if path.startswith("/") else ""
+    if not _VERSION.fullmatch(version):
+        return ""
     for pattern, service in OPERATION_IDS:
-        if pattern.search(path):
-            found = _in_service(service, http_method, path)
-            if not found.nothing:
-                return found
+        if pattern.search(path) and version in available()[service]:
+            return service
+    found = _shapes(version).find(http_method, path)
+    if found is not None:
+        return found[0]
+    return LAST_BY_SHAPE
+
+
+@functools.cache
+def _shapes(version: str) -> PathTree[str]:
+    tree: PathTree[str] = PathTree()
     for service in BY_SHAPE:
-        found = _in_service(service, http_method, path)
-        if not found.nothing:
-            return found
-    return Found(service="", path=path)
+        if version in available()[service]:
+            for each in load_api(service, version).templates():
+                tree.add(each.http_method, each.path, each.patterns, service)
+    return tree
