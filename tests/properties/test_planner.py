@@ -12,8 +12,9 @@ import counts
 from plans import make_spec, packaged
 from windlass.catalog.model import Offer
 from windlass.planner.ask import Circumstances
-from windlass.planner.candidates import Candidate, Judge
+from windlass.planner.candidates import Candidate
 from windlass.planner.history import History, Seen
+from windlass.planner.judge import Judge
 from windlass.planner.plan import Plan, make_plan
 from windlass.planner.quota import Quota
 from windlass.spec.model import Spec

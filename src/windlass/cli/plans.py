@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from windlass.planner.candidates import Candidate
+    from windlass.planner.candidates import Candidate, Refusal
     from windlass.planner.explain import Term
     from windlass.planner.plan import Plan
     from windlass.planner.sources import Figure
@@ -68,6 +68,7 @@ def candidate_document(found: Candidate) -> dict[str, Any]:
             "p50": rounded(found.usd_p50),
             "p90": rounded(found.usd_p90),
             "is_lower_bound": bool(found.unpriced),
+            "billed_anyway": rounded(found.reserved_usd),
         },
         "unpriced": list(found.unpriced),
         "seconds": {
@@ -82,12 +83,16 @@ def candidate_document(found: Candidate) -> dict[str, Any]:
     }
 
 
-def explanation_document(found: Candidate, figures: Iterable[Figure]) -> dict[str, Any]:
+def explanation_document(
+    found: Candidate, figures: Iterable[Figure], *, refusal: Refusal | None
+) -> dict[str, Any]:
     """One candidate with every term of its dollars and seconds, and the figures behind them."""
     from windlass.planner import explain
 
+    said = {"code": refusal.code, "message": refusal.sentence} if refusal else None
     return {
         **candidate_document(found),
+        "refusal": said,
         "dollars": [_term(term) for term in explain.dollars(found)],
         "time": [_term(term) for term in explain.seconds(found)],
         "figures": [figure_document(figure) for figure in figures],

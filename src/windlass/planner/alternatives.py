@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from windlass.catalog.absent import nearest_counts, why_absent
@@ -76,17 +77,18 @@ def _reasons(plan: Plan, catalog: Catalog) -> list[str]:
 def alternatives(plan: Plan, catalog: Catalog) -> tuple[Alternative, ...]:
     """The nearest things that can be done: one limit lifted, or when that is not enough, all."""
     spec, circumstances = plan.ask.spec, plan.ask.circumstances
-    found = _best(_sold(spec, catalog), circumstances, catalog)
+    best = partial(_best, catalog=catalog, asked=spec.resources.nodes_max)
+    found = best(_sold(spec, catalog), circumstances)
     if not found:
-        found = _best(_every_count(plan), circumstances, catalog)
+        found = best(_every_count(plan), circumstances)
     if not found:
-        found = _best(_one_lifted(spec, circumstances, catalog), circumstances, catalog)
+        found = best(_one_lifted(spec, circumstances, catalog), circumstances)
         if circumstances.quota.free:
-            found += _best([spec], replace(circumstances, quota=Quota()), catalog)
+            found += best([spec], replace(circumstances, quota=Quota()))
     if not found:
         free = replace(circumstances, quota=Quota())
-        found = _best(_all_lifted(spec, circumstances, catalog), free, catalog)
-    others = _best(_other_accelerators(spec, catalog), circumstances, catalog)
+        found = best(_all_lifted(spec, circumstances, catalog), free)
+    others = best(_other_accelerators(spec, catalog), circumstances)
     unique = {(one.id, one.nodes): one for one in (*found, *others)}
     return tuple(
         Alternative(changes=_changes(plan, one), candidate=one)
@@ -94,18 +96,16 @@ def alternatives(plan: Plan, catalog: Catalog) -> tuple[Alternative, ...]:
     )
 
 
-def _best(specs: Iterable[Spec], circumstances: Circumstances, catalog: Catalog) -> list[Candidate]:
-    """The best candidate of each that has one; also the fastest, when time was the matter."""
+def _best(
+    specs: Iterable[Spec], circumstances: Circumstances, *, catalog: Catalog, asked: int
+) -> list[Candidate]:
+    """The best candidate of each that has one."""
     found: list[Candidate] = []
     for spec in specs:
         candidates = make_plan(spec, catalog, circumstances).candidates
         if candidates:
             # Of more nodes than were asked for, as few as will do.
-            asked = spec.resources.nodes_min
             found.append(min(candidates, key=lambda one: max(one.nodes, asked)))
-            is_timed = spec.limits.deadline_s is None and spec.limits.ttl_s is None
-            if is_timed and spec.work is not None:
-                found.append(min(candidates, key=lambda one: one.estimate.wall_s))
         if len(found) >= 2 * MOST:
             break
     return found
@@ -186,7 +186,10 @@ def _one_lifted(spec: Spec, circumstances: Circumstances, catalog: Catalog) -> I
     if spec.checkpoint is None:
         yield replace(spec, checkpoint=Checkpoint())
     if limits.deadline_s is not None or limits.ttl_s is not None:
-        yield replace(spec, limits=replace(limits, deadline_s=None, ttl_s=None))
+        untimed = replace(limits, deadline_s=None, ttl_s=None)
+        # The fastest first: with a budget that is no limit, time is what is ranked by.
+        yield replace(spec, limits=replace(untimed, budget_usd=limits.budget_usd or math.inf))
+        yield replace(spec, limits=untimed)
     if limits.budget_usd is not None:
         yield replace(spec, limits=replace(limits, budget_usd=None))
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from windlass.planner.candidates import Candidate
 from windlass.planner.estimate import Basis
 from windlass.planner.history import HOUR
+from windlass.planner.misses import hosts_text
 
 RESERVED = "reserved, billed anyway"
 
@@ -29,7 +30,7 @@ def dollars(candidate: Candidate) -> tuple[Term, ...]:
     rates, estimate = candidate.rates, candidate.estimate
     held, wall = estimate.held_s / HOUR, estimate.wall_s / HOUR
     gang = estimate.gang
-    for_held = f"x {held:,.2f} h held"
+    for_held = f"x {held:,.2f} h held" if math.isfinite(held) else "without end"
     unit = candidate.unit_usd_per_h
     priced = f"{gang.nodes} x {unit:,.5g} USD/h {for_held} ({candidate.offer.basis} price)"
     size, tariff = estimate.checkpoint_gib or 0.0, candidate.lot.tariff
@@ -51,7 +52,7 @@ def dollars(candidate: Candidate) -> tuple[Term, ...]:
         Term(
             name="NAT",
             value=rates.nat_per_h * held,
-            how=f"{gang.hosts} hosts, {rates.nat_per_h:,.4g} USD/h {for_held}",
+            how=f"{hosts_text(gang)}, {rates.nat_per_h:,.4g} USD/h {for_held}",
         ),
         Term(
             name="checkpoints kept",

@@ -133,6 +133,11 @@ def nodes_text(gang: Gang) -> str:
     return f"1 {word}" if gang.nodes == 1 else f"{gang.nodes} {word}s"
 
 
+def hosts_text(gang: Gang) -> str:
+    """`1 host`, `64 hosts`."""
+    return "1 host" if gang.hosts == 1 else f"{gang.hosts} hosts"
+
+
 def time_text(seconds: float, *, up: bool = False) -> str:
     """To minutes, or to hours when it takes days: as exact as anybody wants it."""
     if not math.isfinite(seconds):

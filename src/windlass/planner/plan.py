@@ -12,8 +12,9 @@ from functools import cached_property
 from windlass.catalog.model import Offer
 from windlass.catalog.query import Catalog
 from windlass.planner.ask import Ask, Circumstances, make_ask
-from windlass.planner.candidates import Candidate, Judge, Refusal
+from windlass.planner.candidates import Candidate, Refusal
 from windlass.planner.estimate import Basis
+from windlass.planner.judge import Judge
 from windlass.planner.misses import STAGES
 from windlass.planner.ranking import Goal, Ranking, failover, goal_of, ranked
 from windlass.spec.model import Spec

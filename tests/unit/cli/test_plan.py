@@ -91,7 +91,6 @@ def test_every_term_of_one_offer_is_explained(windlass, spec):
 @pytest.mark.parametrize(
     ("offer", "said"),
     [
-        ("asia-east1-c/a3-highgpu-8g/spot", "was refused: asia-east1 is not in the regions"),
         ("us-central1-a/g2-standard-4/spot", "the spec does not ask for"),
         ("us-central1-a/nothing/spot", "there is no offer"),
     ],
@@ -100,6 +99,48 @@ def test_an_offer_that_is_no_candidate_says_why(windlass, spec, offer, said):
     result = windlass("plan", spec, "--explain", offer)
     assert result.status == 2
     assert said in result.err
+
+
+def test_a_refused_offer_is_explained_too(windlass, spec):
+    offer = "asia-east1-c/a3-highgpu-8g/spot"
+    text = windlass("plan", spec, "--explain", offer).out
+    assert "refused for region: asia-east1 is not in the regions asked for" in text
+    for term in ("machines", "boot disks", "useful work", "expected", "P90"):
+        assert term in text
+    document = windlass("plan", spec, "--explain", offer, "--json").document
+    assert document["refusal"]["code"] == "region"
+    total = sum(term["value"] for term in document["dollars"])
+    assert total == pytest.approx(document["usd"]["expected"], rel=1e-4)
+
+
+def test_an_offer_is_explained_even_when_nothing_can_be_done(windlass, tmp_path):
+    path = write(tmp_path, "a.yaml", SPEC.replace("deadline: 72h", "deadline: 1h"))
+    result = windlass("plan", path, "--explain", "us-central1-a/a3-highgpu-8g/on-demand")
+    assert result.status == 0
+    assert "the deadline is 1h" in result.out
+
+
+def test_what_never_ends_has_no_end(windlass, tmp_path):
+    endless = SPEC.replace("2e10", "2e14").replace("checkpoint: {to: gs://bucket/ckpt}\n", "")
+    path = write(tmp_path, "a.yaml", endless)
+    arguments = ("plan", path, "--explain", "us-central1-a/a3-highgpu-8g/spot")
+    assert "no end" in windlass(*arguments).out
+    document = windlass(*arguments, "--json").document
+    assert document["refusal"]["code"] == "never-ends"
+    assert document["usd"]["expected"] is None
+
+
+def test_a_reservation_is_billed_anyway(windlass, tmp_path):
+    text = SPEC.replace("[flex-start, spot, on-demand]", "[spot, reservation/block]")
+    path = write(tmp_path, "a.yaml", text)
+    out = windlass("plan", path).out
+    assert "billed anyway" in out
+    assert "name its region in `where.regions`" in out
+    best = windlass("plan", path, "--json").document["candidates"][0]
+    assert best["buy"] == "reservation/block"
+    assert best["usd"]["billed_anyway"] > 1000 > best["usd"]["expected"]
+    explained = windlass("plan", path, "--explain", best["offer"]).out
+    assert "reserved, billed anyway" in explained
 
 
 def test_assumptions_are_shown_with_their_sources(windlass):

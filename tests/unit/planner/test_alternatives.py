@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from plans import CHECKPOINT, WORK, make_spec, packaged
@@ -95,3 +97,26 @@ def test_a_machine_that_does_not_exist_is_told_the_nearest_name():
     text = "name: a\nrun: b\nresources: {machine: a3-highgpu-9g}\n"
     plan = make_plan(parse_spec(text, path="x", folder=None), packaged())
     assert "did you mean a3-highgpu-8g?" in refuse(plan, packaged()).context
+
+
+def test_a_number_of_nodes_that_was_left_out_is_named():
+    """16 nodes are too slow and 20 are too many: of 1..64, 17 and 18 are never tried."""
+    whole = make_spec(WORK, nodes="17")
+    slow = make_plan(whole, packaged()).candidates
+    offer = slow[0].offer
+    deadline_s = math.ceil(slow[0].estimate.p90_s) + 60
+    limits = f"limits: {{deadline: {deadline_s}s}}"
+    spec = make_spec(WORK, limits, f"where: {{regions: [{offer.region}]}}", nodes="1..64")
+    quota = Quota({offer.region: {offer.quota_metric: 18.0 * 8}})
+    plan = make_plan(spec, packaged(), Circumstances(quota=quota))
+    assert not plan.candidates
+    nearest = alternatives(plan, packaged())[0]
+    assert nearest.changes[0] in ("nodes: 17", "nodes: 18")
+
+
+def test_where_time_is_short_the_fastest_is_named_first():
+    spec = make_spec(WORK, CHECKPOINT, "limits: {deadline: 10m}", nodes="1..8")
+    plan = make_plan(spec, packaged())
+    fastest, cheapest = alternatives(plan, packaged())[:2]
+    assert fastest.candidate.estimate.wall_s < cheapest.candidate.estimate.wall_s
+    assert fastest.candidate.usd > cheapest.candidate.usd

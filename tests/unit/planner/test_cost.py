@@ -87,6 +87,29 @@ def test_a_commitment_discounts_only_what_is_on_demand(years, share):
         assert committed.unit_usd_per_h == pytest.approx(plain.unit_usd_per_h * factor)
 
 
+def test_what_is_reserved_is_billed_anyway_and_not_counted():
+    spec = make_spec(WORK, CHECKPOINT, "where: {buy: [on-demand, reservation/r]}", nodes="2")
+    bought, reserved = (
+        candidate(spec, f"us-central1-a/a3-highgpu-8g/{buy}")
+        for buy in ("on-demand", "reservation/r")
+    )
+    assert reserved.rates.machines_per_h == 0
+    assert reserved.rates.reserved_per_h == bought.rates.machines_per_h
+    assert reserved.usd < 0.01 * bought.usd
+    assert reserved.reserved_usd == pytest.approx(bought.usd, rel=0.01)
+    assert bought.reserved_usd == 0
+    first = explain.dollars(reserved)[0]
+    assert (first.name, first.value) == (explain.RESERVED, 0.0)
+    assert "not counted" in first.how
+
+
+def test_a_budget_is_for_what_is_not_billed_anyway():
+    limits = "limits: {budget: 50 USD}"
+    spec = make_spec(WORK, limits, "where: {buy: [on-demand, reservation/r]}")
+    found = make_plan(spec, packaged()).candidates
+    assert {one.way.name for one in found} == {"reservation/r"}
+
+
 def test_checkpoints_elsewhere_are_not_priced():
     spec = make_spec(WORK, "checkpoint: {to: s3://bucket/x}")
     found = candidate(spec, "us-central1-a/a3-highgpu-8g/on-demand")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from windlass.assemble import Home
     from windlass.catalog.query import Catalog
     from windlass.planner.ask import Circumstances, Place
-    from windlass.planner.candidates import Candidate
+    from windlass.planner.candidates import Candidate, Refusal
     from windlass.planner.plan import Plan
     from windlass.planner.quota import Quota
 
@@ -66,11 +66,14 @@ def command(paths: tuple[Path, ...], assumptions: bool, is_json: bool, **options
         return
     _check(paths, is_compared=options["is_compared"])
     circumstances = _circumstances(options)
+    if options["offer"] and not options["is_compared"]:
+        # Also where nothing can be done: then above all one wants to know why.
+        plan = _plan(home, paths[0], circumstances, must_be_feasible=False)
+        _show_explanation(plan, options["offer"], home.catalog, is_json=is_json)
+        return
     plans = [(path, _plan(home, path, circumstances)) for path in paths]
     if options["is_compared"]:
         _show_comparison(plans, top=options["top"], is_json=is_json)
-    elif options["offer"]:
-        _show_explanation(plans[0][1], options["offer"], home.catalog, is_json=is_json)
     else:
         _show_plan(plans[0][1], top=options["top"], is_json=is_json)
 
@@ -86,11 +89,14 @@ def _check(paths: tuple[Path, ...], *, is_compared: bool) -> None:
         raise OptionRefused(f"{len(paths)} specs are named, not one", remedy=remedy)
 
 
-def _plan(home: Home, path: Path, circumstances: Circumstances) -> Plan:
-    from windlass.cli.planning import feasible_plan
+def _plan(
+    home: Home, path: Path, circumstances: Circumstances, *, must_be_feasible: bool = True
+) -> Plan:
+    from windlass.cli.planning import feasible_plan, plan_in
     from windlass.spec.load import load_spec
 
-    return feasible_plan(home, load_spec(path), circumstances)
+    planned = feasible_plan if must_be_feasible else plan_in
+    return planned(home, load_spec(path), circumstances)
 
 
 def _circumstances(options: dict[str, Any]) -> Circumstances:
@@ -171,32 +177,36 @@ def _show_comparison(plans: list[tuple[Path, Plan]], *, top: int, is_json: bool)
 def _show_explanation(plan: Plan, offer: str, catalog: Catalog, *, is_json: bool) -> None:
     from windlass.planner.sources import sources
 
-    found = _candidate(plan, offer, catalog)
+    found, refusal = _candidate(plan, offer, catalog)
     figures = sources(plan.ask, found)
     if is_json:
         from windlass.cli.documents import print_json
         from windlass.cli.plans import explanation_document
 
-        print_json(explanation_document(found, figures))
+        print_json(explanation_document(found, figures, refusal=refusal))
         return
-    from windlass.cli.plan_text import explanation_text
+    from windlass.cli.explanations import explanation_text
     from windlass.cli.terminal import Paint
 
-    sys.stdout.write(explanation_text(found, figures, Paint(sys.stdout)) + "\n")
+    paint = Paint(sys.stdout)
+    sys.stdout.write(explanation_text(found, figures, paint, refusal=refusal) + "\n")
 
 
-def _candidate(plan: Plan, offer: str, catalog: Catalog) -> Candidate:
-    """The best candidate of that offer; why there is none otherwise."""
+def _candidate(plan: Plan, offer: str, catalog: Catalog) -> tuple[Candidate, Refusal | None]:
+    """The best candidate of that offer, or what it would come to and why it was refused."""
     from windlass.errors import OptionRefused
 
     for found in plan.candidates:
         if found.id == offer:
-            return found
+            return found, None
     for refusal in plan.refusals:
-        if refusal.offer.id == offer:
-            remedy = f"Change the spec, or look at {plan.candidates[0].id}."
-            raise OptionRefused(f"{offer} was refused: {refusal.sentence}", remedy=remedy)
-    remedy = f"Offers look like {plan.candidates[0].id}; `windlass catalog offers` lists them."
+        names = (refusal.offer.buy.value, refusal.way.name if refusal.way else "")
+        if offer in (f"{refusal.offer.zone}/{refusal.offer.label}/{name}" for name in names):
+            from windlass.planner.appraise import appraise
+
+            return appraise(refusal, plan.ask, catalog.other_prices), refusal
+    example = plan.candidates[0].id if plan.candidates else "us-central1-a/a3-highgpu-8g/spot"
+    remedy = f"Offers look like {example}; `windlass catalog offers` lists them."
     if catalog.offer(offer) is not None:
         raise OptionRefused(f"the spec does not ask for {offer}", remedy=remedy)
     raise OptionRefused(f"there is no offer {offer}", remedy=remedy)
@@ -217,6 +227,6 @@ def _show_assumptions(home: Home, paths: tuple[Path, ...], *, is_json: bool) -> 
 
         print_json([figure_document(figure) for figure in figures])
         return
-    from windlass.cli.plan_text import figures_text
+    from windlass.cli.figures import figures_text
 
     sys.stdout.write(figures_text(figures) + "\n")
