@@ -18,6 +18,9 @@ Must not import anything of ours: every other package may raise these.
         StoreUnreachable   the store cannot be opened
         SecretMissing      a secret that the spec names is not set
         CatalogUnusable    the catalog cannot be read
+        TwinNotUp          the command needs the twin, and it is not up
+        TwinPortTaken      somebody else listens on the port that the twin is to have
+        TwinFailed         the twin was started and did not come up, or cannot be stopped
       CapacityError        exit 4, retry ELSEWHERE
         MachineTooSmall    this engine can never hold the run
       EngineError          exit 5
@@ -188,6 +191,24 @@ class CatalogUnusable(SetupError):
     """The catalog that is installed cannot be read, or is damaged."""
 
     code = "catalog-unusable"
+
+
+class TwinNotUp(SetupError):
+    """The command needs the twin, and it is not up or does not answer."""
+
+    code = "twin-not-up"
+
+
+class TwinPortTaken(SetupError):
+    """Somebody else listens on the port that the twin is to have."""
+
+    code = "twin-port-taken"
+
+
+class TwinFailed(SetupError):
+    """The twin was started and did not come up, or cannot be stopped."""
+
+    code = "twin-failed"
 
 
 class CapacityError(WindlassError):
