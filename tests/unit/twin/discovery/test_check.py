@@ -88,11 +88,27 @@ def test_every_mistake_is_found_at_once():
     ]
 
 
-def test_an_unknown_field_below_is_described_with_its_place():
-    findings = check(load_api("compute", "v1"), "Instance", {"disks": [{"x": 1}]})
+def test_an_unknown_field_below_is_described_with_its_place_as_protocol_buffers_name_it():
+    body = {"guestAccelerators": [{"anX": 1}]}
+    findings = check(load_api("compute", "v1"), "Instance", body)
     assert findings[0].description == (
-        "Invalid JSON payload received. Unknown name \"x\" at 'disks[0]': Cannot find field."
+        'Invalid JSON payload received. Unknown name "anX" at '
+        "'guest_accelerators[0]': Cannot find field."
     )
+
+
+def test_a_name_that_breaks_the_rule_is_described_with_the_rule():
+    findings = check(load_api("compute", "v1"), "Instance", {"name": "VM"})
+    assert findings[0].description == (
+        "Invalid value for field 'resource.name': 'VM'. "
+        "Must be a match of regex '[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?'"
+    )
+
+
+def test_bytes_may_lack_their_padding_in_a_request_only():
+    api = load_api("compute", "v1")
+    assert check(api, "Instance", {"fingerprint": "q83vEg"}) == []
+    assert len(check(api, "Instance", {"fingerprint": "q83vEg"}, answer=True)) == 1
 
 
 @pytest.mark.parametrize(
@@ -175,3 +191,7 @@ def test_a_name_in_the_path_must_have_its_shape():
     assert check_params(api.match("GET", f"{path}vm")) == []
     findings = check_params(api.match("GET", f"{path}..%2F..%2Fetc"))
     assert [finding.path for finding in findings] == ["instance"]
+    assert findings[0].description == (
+        "Invalid value for field 'instance': '../../etc'. Must be a match of regex "
+        "'[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?|[1-9][0-9]{0,19}'"
+    )

@@ -6,6 +6,7 @@ import pytest
 
 from windlass.twin.discovery.api import load_api
 from windlass.twin.discovery.check import check
+from windlass.twin.discovery.documents import enum_table
 from windlass.twin.discovery.enums import enum_names, enum_numbers, plain_numbers
 
 # An API, a schema, the body by number and by name.
@@ -93,3 +94,22 @@ def test_numbers_get_the_form_that_google_answers():
     assert check(api, "Instance", plain, answer=True) == []
     wrong = {"disks": [{"diskSizeGb": 1.5}], "guestAccelerators": [{"acceleratorCount": "x"}]}
     assert plain_numbers(api, "Instance", wrong) == wrong
+
+
+def enum_fields(api):
+    """Every field of a message that is an enum: its message, its name, its choices."""
+    for schema, source in api.schemas.items():
+        for name, field in source.get("properties", {}).items():
+            if "enum" in field:
+                yield schema, name, field["enum"]
+
+
+@pytest.mark.parametrize("key", [tuple(key.split(".")) for key in enum_table()], ids=".".join)
+def test_every_enum_survives_the_way_to_its_numbers_and_back(key):
+    api, numbered = load_api(*key), 0
+    for schema, name, choices in enum_fields(api):
+        for choice in choices:
+            number = enum_numbers(api, schema, {name: choice})
+            numbered += isinstance(number[name], int)
+            assert enum_names(api, schema, number) == {name: choice}
+    assert numbered > 10
