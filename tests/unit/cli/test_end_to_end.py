@@ -138,6 +138,31 @@ def test_what_a_run_will_cost_and_how_fast_it_went_is_kept(machine):
     assert claim["accelerators"] is None, "what was measured on a CPU says nothing of an L4"
 
 
+def test_the_next_plan_knows_how_fast_the_last_run_went(machine):
+    tools = machine.folder / "tools"
+    tools.mkdir()
+    driver = tools / "nvidia-smi"
+    driver.write_text("#!/bin/sh\necho '0, NVIDIA L4, 23034'\n")
+    driver.chmod(0o755)
+    path = f"{tools}:{os.environ['PATH']}"
+    (machine.folder / "steps.py").write_text(REPORTS)
+    reference = {"accelerators": "A100-80:8", "step_seconds": 60}
+    work = {"steps": 1000, "reference": reference}
+    on = {"accelerators": "L4:1"}
+    spec = machine.spec("steps", f"{sys.executable} steps.py", resources=on, work=work)
+    before = json.loads(machine.call("plan", spec, "--json").stdout)
+    done = machine.call("run", spec, PATH=path)
+    assert done.returncode == 0, done.stderr
+    after = json.loads(machine.call("plan", spec, "--json").stdout)
+    assert before["history"] == []
+    (step,) = after["history"]
+    assert step["source"] == "your own runs: on 1 x L4:1"
+    alone = next(one for one in after["candidates"] if one["chips"] == 1)
+    assert alone["seconds"]["useful"] == pytest.approx(1000 * step["value"], rel=1e-3)
+    shown = json.loads(machine.call("show", "steps", "--json").stdout)
+    assert step["value"] == pytest.approx(shown["attempts"][0]["step_s"], rel=1e-5)
+
+
 def test_a_gang_is_watched_followed_entered_and_stopped(machine):
     run_id = machine.start("gang", LONG, resources={"nodes": 2})
     follow = subprocess.Popen([*WINDLASS, "logs", "-f", run_id], stdout=subprocess.PIPE, text=True)
