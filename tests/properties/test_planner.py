@@ -24,7 +24,12 @@ pytestmark = pytest.mark.soak
 WORK = ("work: {params: 1e9, tokens: 1e9}", "work: {params: 7e9, tokens: 2e10}", "")
 LIMITS = ("", "limits: {deadline: 60h}", "limits: {budget: 2000 USD}", "limits: {ttl: 90h}")
 CHECKPOINTS = ("", "checkpoint: {to: gs://b/c}", "checkpoint: {to: gs://b/c, every: 20m}")
-WHERE = ("", "where: {regions: [us-*]}", "where: {buy: [flex-start, spot, on-demand]}")
+WHERE = (
+    "",
+    "where: {regions: [us-*]}",
+    "where: {buy: [flex-start, spot, on-demand]}",
+    "where: {buy: [reservation/mine, spot]}",
+)
 ACCELERATORS = ("H100:8", "A100-80:8, L4:8", "v5e-16", "T4:1, V100:8")
 
 
@@ -139,3 +144,25 @@ def test_p90_is_never_below_p50_nor_limits_broken(spec):
         assert candidate.usd_p50 <= candidate.usd_p90 * (1 + 1e-9)
         if spec.work is not None and spec.limits.deadline_s is not None:
             assert estimate.p90_s <= spec.limits.deadline_s * 1.001
+
+
+@once
+@given(specs())
+def test_a_reservation_never_costs_more_than_buying_the_same(spec):
+    where = replace(spec.where, buy=("on-demand", "reservation/mine"))
+    plan = planned(replace(spec, where=where), some_offers(spec))
+    usd = {(c.offer.id, c.nodes, c.way.kind): c.usd for c in plan.candidates}
+    bought = [key for key in usd if key[2] == "on-demand"]
+    assert all(usd[(*key[:2], "reservation")] <= usd[key] for key in bought)
+
+
+@once
+@given(specs())
+def test_the_front_holds_what_no_other_beats(spec):
+    plan = planned(spec, some_offers(spec))
+    worths = [(c.usd, c.estimate.wall_s) for c in plan.candidates]
+    front = {(c.usd, c.estimate.wall_s) for c in plan.front}
+    for usd, wall_s in front:
+        assert not any(u <= usd and w <= wall_s and (u, w) != (usd, wall_s) for u, w in worths)
+    for usd, wall_s in worths:
+        assert any(u <= usd and w <= wall_s for u, w in front)

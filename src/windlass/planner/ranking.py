@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import accumulate
@@ -38,7 +37,7 @@ def goal_of(limits: Limits) -> Goal:
     return Goal.TIME if is_time else Goal.DOLLARS
 
 
-_Entry = tuple[float, int, float, str, str, int, Lot, Estimate, float]
+_Entry = tuple[float, int, float, float, str, str, int, Lot, Estimate, float]
 """What it is ranked by, then what it is: a lot, a number of its nodes, and their dollars."""
 
 
@@ -47,7 +46,7 @@ class Ranking(Sequence[Candidate]):
 
     def __init__(self, entries: Sequence[_Entry]) -> None:
         self._entries = entries
-        self._ends = list(accumulate([len(entry[6].offers) for entry in entries]))
+        self._ends = list(accumulate([len(entry[7].offers) for entry in entries]))
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
@@ -78,8 +77,9 @@ class Ranking(Sequence[Candidate]):
         kept: list[Candidate] = []
         fastest = math.inf
         # Sorting is stable, so that of equals the one that ranks first is kept.
-        for *_, lot, estimate, usd in sorted(self._entries, key=itemgetter(-1)):
-            if estimate.wall_s < fastest:
+        for entry in sorted(self._entries, key=itemgetter(-1)):
+            if entry[8].wall_s < fastest:
+                *_, lot, estimate, usd = entry
                 fastest = estimate.wall_s
                 kept.append(Candidate(lot.offers[0], lot, estimate, usd))
         return kept
@@ -104,12 +104,14 @@ def ranked(lots: Iterable[Lot], goal: Goal) -> Ranking:
     entries: list[_Entry] = []
     for lot in lots:
         order, zone, label = lot.way.order, lot.offers[0].zone, lot.label
+        # What is billed anyway may tell those apart that add the same to it.
+        unit = lot.unit_usd_per_h
         for estimate, usd in zip(lot.estimates, lot.usds, strict=True):
             wall_s, nodes = estimate.wall_s, estimate.gang.nodes
             if is_time:
-                entries.append((wall_s, order, usd, zone, label, nodes, lot, estimate, usd))
+                entries.append((wall_s, order, usd, unit, zone, label, nodes, lot, estimate, usd))
             else:
-                entries.append((usd, order, wall_s, zone, label, nodes, lot, estimate, usd))
+                entries.append((usd, order, wall_s, unit, zone, label, nodes, lot, estimate, usd))
     # No two have the same zone, label, way and number of nodes: lots are never compared.
     entries.sort()
     return Ranking(entries)
@@ -124,8 +126,8 @@ def failover(ranking: Ranking, goal: Goal, *, length: int = FAILOVER) -> list[Ca
         for one in ranking.places(_LOOKED_AT)
     ]
     chosen: list[Candidate] = []
-    regions: Counter[str] = Counter()
-    zones: Counter[str] = Counter()
+    regions: dict[str, int] = dict.fromkeys((region for _, region, _, _ in waiting), 0)
+    zones: dict[str, int] = dict.fromkeys((zone for _, _, zone, _ in waiting), 0)
     while waiting and len(chosen) < length:
         costs = [
             worth * (1 + _SAME_REGION * regions[region] + _SAME_ZONE * zones[zone])
