@@ -38,6 +38,7 @@ REAL = ((0.2, 60), (0.2, 72))
 
 POLICIES: Mapping[str, Policy] = {
     "greedy": baselines.greedy,
+    "time-sliced": baselines.time_sliced,
     "UP": baselines.uniform_progress,
     "UP plain": baselines.uniform_progress_plain,
     "ours": decide,

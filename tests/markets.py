@@ -26,7 +26,9 @@ def market(*zones: str, spot: Sequence[float] = (), on_demand: Sequence[float] =
     )
 
 
-def terms(*, work: int, steps: int, restart: int, supply: Supply | None = None) -> Terms:
+def terms(
+    *, work: int, steps: int, restart: int, supply: Supply | None = None, chance: float = 0.95
+) -> Terms:
     """The terms of a run measured in steps."""
     return Terms(
         work_h=work * STEP_H,
@@ -34,6 +36,7 @@ def terms(*, work: int, steps: int, restart: int, supply: Supply | None = None) 
         restart_h=restart * STEP_H,
         look_h=STEP_H,
         supply=supply or Supply(),
+        chance=chance,
     )
 
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -211,3 +214,68 @@ def test_a_market_that_promises_and_never_keeps_costs_at_most_the_deadline():
     ours = costs(decide, [runs], work=WORK, restart=RESTART)[0]
     assert ours <= STEPS
     assert ours <= (WORK + RESTART) * 1.10
+
+
+LATE = [
+    pytest.param(6.0, 6.1, "the restart is longer than the slack", id="restart"),
+    pytest.param(6.0, 3.0, "there is less time than work", id="work"),
+    pytest.param(6.0, -1.0, "the deadline is past", id="past"),
+]
+
+
+@pytest.mark.parametrize(("work_h", "time_h", "why"), LATE)
+def test_a_deadline_that_is_lost_is_missed_by_as_little_as_can_be(work_h, time_h, why):
+    idle = decide(seen(zone(), work_h=work_h, time_h=time_h), TOLD)
+    assert (idle.place, idle.promise) == (Place.ON_DEMAND, 0.0), why
+    # A restart on on-demand would only lose time.
+    held = seen(zone(), work_h=work_h, time_h=time_h, place=Place.SPOT, at="a")
+    assert decide(held, TOLD).place is Place.SPOT, why
+    assert decide(held, TOLD).promise == 0.0, why
+
+
+def test_with_no_zone_to_buy_in_nothing_is_bought_and_what_is_held_is_kept():
+    decision = decide(seen(work_h=6.0, time_h=9.0), TOLD)
+    assert (decision.place, decision.promise) == (Place.IDLE, 0.0)
+    for place in (Place.SPOT, Place.ON_DEMAND):
+        kept = decide(seen(work_h=6.0, time_h=9.0, place=place, at="a"), TOLD)
+        assert (kept.place, kept.zone) == (place, "a")
+
+
+def test_a_zone_that_vanished_from_the_list_is_kept_while_it_works():
+    now = seen(zone("b", price=0.1), work_h=6.0, time_h=9.0, place=Place.SPOT, at="gone")
+    assert (decide(now, TOLD).place, decide(now, TOLD).zone) == (Place.SPOT, "gone")
+    last = seen(zone("b"), work_h=6.0, time_h=6.21, place=Place.SPOT, at="gone")
+    assert (decide(last, TOLD).place, decide(last, TOLD).zone) == (Place.ON_DEMAND, "b")
+
+
+def test_where_spot_costs_as_much_nobody_pays_for_a_restart_to_get_it():
+    now = seen(zone(age_h=9.0, price=1.0), work_h=6.0, time_h=9.0, place=Place.ON_DEMAND, at="a")
+    assert decide(now, TOLD).place is Place.ON_DEMAND
+    dearer = seen(zone(age_h=9.0, price=4.0), work_h=6.0, time_h=9.0)
+    assert decide(dearer, TOLD).place is Place.ON_DEMAND
+
+
+def test_when_all_work_is_done_nothing_is_held():
+    done = decide(seen(zone(), work_h=0.0, time_h=1.0, place=Place.SPOT, at="a"), TOLD)
+    assert (done.place, done.promise) == (Place.IDLE, 1.0)
+
+
+def test_the_decision_needs_nothing_but_python():
+    # NumPy is there for the study of the policy only: it is not a dependency of Windlass.
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from windlass.planner.buying.model import *\n"
+        "from windlass.planner.buying.policy import decide\n"
+        "told = Terms(work_h=2.0, deadline_h=3.0, restart_h=0.1, look_h=0.02)\n"
+        "zone = Zone(name='a', spot_price=0.3, on_demand_price=1.0, is_up=True, record=Record())\n"
+        "now = Observation(work_h=2.0, time_h=3.0, zones=(zone,), holding=Holding())\n"
+        "print(decide(now, told).place)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "spot\n"
+
+
+@pytest.mark.parametrize("wrong", [{"work_h": -1.0}, {"look_h": 0.0}, {"chance": 1.5}])
+def test_terms_that_mean_nothing_are_refused(wrong):
+    with pytest.raises(ValueError, match="must be hours|lies between"):
+        replace(TOLD, **wrong)

@@ -1,4 +1,4 @@
-"""Policies to compare with: on-demand only, greedy, uniform progress.
+"""Policies to compare with: on-demand only, greedy, time-sliced, uniform progress.
 
 Must not be used to run anything: they stand here because the published figures are theirs.
 """
@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from windlass.planner.buying.model import Decision, Observation, Place, Terms, Zone
 from windlass.planner.buying.net import SHORT_H
+
+SLICES = 6
+"""Into how many equal parts time-sliced divides a run. How many the authors took is not said."""
 
 LOOSE = 0.7
 """Below this share of work in the time left, uniform progress is greedy."""
@@ -30,6 +33,39 @@ def greedy(seen: Observation, terms: Terms) -> Decision:
     if zone is None:
         return _answer(Place.IDLE, "", spare_h)
     return _answer(Place.SPOT, zone.name, seen.time_h)
+
+
+def time_sliced(seen: Observation, terms: Terms) -> Decision:
+    """Greedy in each slice of the time, for its share of the work; what is ahead is carried over.
+
+    On-demand is left when a new slice begins, if spot is there and there is time for a move.
+    """
+    spare_h = min(_spare_h(seen, terms), _slice_spare_h(seen, terms))
+    rest_h = max(_slice_ends_in_h(seen, terms), terms.look_h)
+    zone = _first_up(seen)
+    if seen.holding.place is Place.SPOT:
+        return _answer(Place.SPOT, seen.holding.zone, seen.time_h)
+    if spare_h < terms.look_h - SHORT_H or seen.holding.starting_h > 0:
+        hold_h = seen.holding.starting_h if seen.holding.starting_h > 0 else rest_h
+        return _on_demand(seen, terms, hold_h=hold_h)
+    if zone is not None:
+        return _answer(Place.SPOT, zone.name, seen.time_h)
+    if seen.holding.place is Place.ON_DEMAND:
+        return _on_demand(seen, terms, hold_h=rest_h)
+    return _answer(Place.IDLE, "", min(spare_h, rest_h))
+
+
+def _slice_ends_in_h(seen: Observation, terms: Terms) -> float:
+    length_h = terms.deadline_h / SLICES
+    return seen.time_h % length_h or length_h
+
+
+def _slice_spare_h(seen: Observation, terms: Terms) -> float:
+    """The slack of the slice alone, less that of two restarts."""
+    ends_in_h = _slice_ends_in_h(seen, terms)
+    after = (seen.time_h - ends_in_h) / terms.deadline_h
+    to_do_h = max(0.0, seen.work_h - after * terms.work_h)
+    return ends_in_h - to_do_h - 2 * terms.restart_h
 
 
 def uniform_progress(seen: Observation, terms: Terms) -> Decision:

@@ -55,8 +55,6 @@ class Outcome:
     on_demand: int
     starts: int
     decisions: int
-    promise: float
-    """The least that was promised before on-demand machines were refused for the first time."""
 
 
 class _Replay:
@@ -71,7 +69,7 @@ class _Replay:
         self.left = work
         self.now = 0
         self.place, self.zone, self.starting = Place.IDLE, 0, 0
-        self.cost, self.starts, self.decisions, self.promise = 0.0, 0, 0, 1.0
+        self.cost, self.starts, self.decisions = 0.0, 0, 0
         self.asked, self.is_asking, self.refused_at = 0, False, -1
         self.hours = {Place.IDLE: 0, Place.SPOT: 0, Place.ON_DEMAND: 0}
         self.index = {name: number for number, name in enumerate(market.names)}
@@ -89,8 +87,6 @@ class _Replay:
                 self.place = Place.IDLE
             decision = policy(self.look(), self.terms)
             self.decisions += 1
-            if self.refused_at < 0:
-                self.promise = min(self.promise, decision.promise)
             self.take(decision)
             hold = 1 if self.is_asking else int(decision.hold_h / STEP_H + 1e-6)
             self.advance(max(1, hold))
@@ -102,7 +98,6 @@ class _Replay:
             on_demand=self.hours[Place.ON_DEMAND],
             starts=self.starts,
             decisions=self.decisions,
-            promise=self.promise,
         )
 
     def look(self) -> Observation:
