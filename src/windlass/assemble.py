@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from windlass.catalog.query import Catalog
     from windlass.controller.loop import Loop
     from windlass.controller.presence import Presence
+    from windlass.controller.renting import Gang
     from windlass.controller.secrets import SecretFiles
-    from windlass.controller.view import Gang
     from windlass.engines.base import Engine
     from windlass.engines.site import EngineSite
     from windlass.planner.candidates import Candidate

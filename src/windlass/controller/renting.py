@@ -1,12 +1,30 @@
-"""What a chosen candidate means for the claims of a run.
+"""What the claims of a run are for: the candidate that was chosen, as claims record it.
 
 Must not choose: the planner ranks, and its caller takes one. Pure.
 """
 
 from __future__ import annotations
 
-from windlass.controller.view import Gang
-from windlass.planner.candidates import Candidate
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from windlass.planner.candidates import Candidate
+
+
+class Gang(NamedTuple):
+    """What a claim is for, recorded with it: plans of later runs learn from it.
+
+    Every `windlass run` loads this before its run starts, so it is one of the cheaper tuples.
+    """
+
+    offer: str = ""
+    """What is rented; empty where nothing is."""
+    buy: str = ""
+    """As the spec writes it."""
+    accelerators: str = ""
+    """Of each node; empty for none, and where they are only emulated."""
+    nodes: int = 1
+    """Slices, for TPUs."""
 
 
 def rented(chosen: Candidate) -> Gang:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from windlass.controller.view import Gang
+from windlass.controller.renting import Gang
 from windlass.engines.base import ClaimRequest
 from windlass.spec.canonical import from_json
 from windlass.spec.model import Accelerators, Spec

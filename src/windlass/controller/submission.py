@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from windlass.agent import layout
+from windlass.controller.renting import Gang
 from windlass.controller.request import claim_request, facts_of
 from windlass.controller.secrets import SecretFiles
 from windlass.controller.source import Source, pack
-from windlass.controller.view import Gang
 from windlass.engines.base import Admits, Engine
 from windlass.errors import CapacityError, MachineTooSmall, OptionRefused, RunChanged
 from windlass.ports.world import World
@@ -111,7 +111,7 @@ def _new_run(ask: Ask, *, run_id: str, now: float) -> Run:
         "environment": dict(ask.environment),
     }
     if ask.rented is not None:
-        options["rented"] = asdict(ask.rented)
+        options["rented"] = ask.rented._asdict()
     return Run(
         id=run_id,
         name=ask.spec.name,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windlass.controller.renting import Gang
 from windlass.engines.base import Limits, Observation
 from windlass.state.model import Claim, RunState
 
@@ -62,19 +63,6 @@ class ClaimView:
     end: GangEnd | None
     has_notice: bool
     """Whether any node of it was told that it will be taken away."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gang:
-    """What the next claim is for, recorded with it: plans of later runs learn from it."""
-
-    offer: str = ""
-    """What is rented; empty where nothing is."""
-    buy: str = ""
-    accelerators: str = ""
-    """Of each node; empty for none, and where they are only emulated."""
-    nodes: int = 1
-    """Slices, for TPUs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

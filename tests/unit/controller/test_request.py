@@ -8,8 +8,8 @@ import pytest
 
 from builders import make_claim, make_run
 from windlass.agent.orders import parse_claim
+from windlass.controller.renting import Gang
 from windlass.controller.request import claim_order, claim_request, facts_of
-from windlass.controller.view import Gang
 from windlass.spec.accelerators import accelerators
 from windlass.spec.canonical import to_json
 from windlass.spec.model import Checkpoint, Launch, Resources, Spec

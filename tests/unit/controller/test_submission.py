@@ -10,10 +10,10 @@ import pytest
 
 from controllers import ToldEngine
 from windlass.agent import layout
+from windlass.controller.renting import Gang
 from windlass.controller.request import facts_of
 from windlass.controller.secrets import SecretFiles
 from windlass.controller.submission import TRIES, Ask, submit
-from windlass.controller.view import Gang
 from windlass.errors import (
     MachineTooSmall,
     OptionRefused,
