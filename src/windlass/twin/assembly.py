@@ -18,6 +18,8 @@ from windlass.twin.access.projects import Projects
 from windlass.twin.admin import Admin
 from windlass.twin.billing import Billing
 from windlass.twin.call import Route
+from windlass.twin.compute.power import Consoles
+from windlass.twin.compute.service import Compute
 from windlass.twin.discovery.router import Router
 from windlass.twin.door import Door, Faults, Services, Surface, Watcher
 from windlass.twin.fleet import Bodies, Fleet
@@ -38,6 +40,7 @@ class Parts:
     """Of the twin's owner."""
     rsa: Rsa
     bodies: Bodies | None = None
+    consoles: Consoles | None = None
     surfaces: Sequence[Surface] = ()
     """Cloud Storage, which has a store of its own."""
     faults: Faults | None = None
@@ -51,6 +54,7 @@ class Twin:
     cloud: Cloud
     door: Door
     fleet: Fleet
+    compute: Compute
     market: Market
     quotas: Quotas
     billing: Billing
@@ -71,7 +75,11 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
     quotas = Quotas(cloud, catalog=catalog)
     billing = Billing(cloud, catalog=catalog)
     fleet = Fleet(cloud, market=market, quotas=quotas, billing=billing, bodies=parts.bodies)
+    compute = Compute(
+        cloud, catalog=catalog, policies=policies, market=market, quotas=quotas, fleet=fleet
+    )
     routes: dict[str, Route] = {
+        **compute.routes(parts.consoles),
         **apis.routes(),
         **Projects(cloud, policies=policies).routes(),
         **accounts.routes(tokens),
@@ -104,6 +112,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         cloud=cloud,
         door=door,
         fleet=fleet,
+        compute=compute,
         market=market,
         quotas=quotas,
         billing=billing,

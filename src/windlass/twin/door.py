@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from windlass.twin.batch import answer_batch, is_batch
 from windlass.twin.call import Call, Route
-from windlass.twin.discovery.check import check, check_query
-from windlass.twin.discovery.enums import enum_names, enum_numbers
+from windlass.twin.discovery.check import Finding, check, check_params, check_query
+from windlass.twin.discovery.enums import enum_names, enum_numbers, plain_numbers
 from windlass.twin.discovery.fields import select
 from windlass.twin.messages import Request, Response, json_response
 from windlass.twin.refusals import Refusal
@@ -156,10 +156,11 @@ class Door:
         assert found.match is not None
         method = found.match.method
         query = request.queries()
-        _refuse_findings(check_query(method, query))
+        _refuse_findings([*check_params(found.match), *check_query(method, query)])
         if method.request is not None and body is not None:
             body = enum_names(found.api, method.request, body)
             _refuse_findings(check(found.api, method.request, body))
+            body = plain_numbers(found.api, method.request, body)
         call = Call(
             cloud=self._cloud,
             method=method,
@@ -218,15 +219,15 @@ def _json_body(request: Request) -> Any:
         raise Refusal(400, message, reason="parseError") from exc
 
 
-def _refuse_findings(findings: Sequence[Any]) -> None:
+def _refuse_findings(findings: Sequence[Finding]) -> None:
     """All that is wrong with a body, in Google's words."""
     if not findings:
         return
     violations = [
-        {"field": finding.path.removeprefix("$."), "description": finding.message}
+        {"field": finding.path.removeprefix("$."), "description": finding.description}
         for finding in findings
     ]
-    lines = [f"Invalid value at '{one['field']}': {one['description']}" for one in violations]
+    lines = [finding.description for finding in findings]
     detail = {
         "@type": "type.googleapis.com/google.rpc.BadRequest",
         "fieldViolations": violations,

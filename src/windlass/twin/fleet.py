@@ -62,6 +62,8 @@ class Machine:
     """It has processes of its own."""
     address: str = ""
     """Where its processes listen; empty for one that is only modelled."""
+    is_leaving: bool = False
+    """It was removed; its processes are still ending."""
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -212,13 +214,15 @@ class Fleet:
         else:
             self._off(machine)
 
-    def remove(self, machine: Machine) -> None:
-        """It is gone, disk and all. Nobody is told: whoever removes it knows."""
-        if machine.state is not State.OFF:
-            self._off(machine)
-        self._machines.drop(machine.id)
-        if self._bodies is not None:
-            self._bodies.delete(machine.id)
+    def remove(self, machine: Machine, *, grace_s: float = 0.0) -> None:
+        """It is gone, disk and all. Nobody is told: whoever removes it knows. Its processes have
+        so long to end; meanwhile it counts no more."""
+        self.stop(machine, grace_s=grace_s)
+        if machine.is_live:
+            machine.is_leaving = True
+            self._machines.put(machine.id, machine)
+        else:
+            self._forget(machine)
 
     def preempt(self, machine: Machine) -> None:
         """Google takes it back: it is warned, and cut off a little later."""
@@ -237,13 +241,17 @@ class Fleet:
             self._end(machine, End.FAILED)
 
     def poll(self) -> None:
-        """Notice programs that have ended."""
+        """Notice machines whose processes have ended by themselves."""
         if self._bodies is None:
             return
         for machine_id in list(self._live):
             machine = self._machines.get(machine_id)
             status = self._bodies.exited(machine_id) if machine is not None else None
-            if machine is not None and status is not None:
+            if machine is None or status is None:
+                continue
+            if machine.state is State.OFF:
+                self._cut(machine.appointment)
+            else:
                 self._end(machine, End.EXITED, status=status)
 
     def _take(self, wanted: Wanted) -> None:
@@ -304,6 +312,8 @@ class Fleet:
         machine = self._find(appointment)
         if machine is not None and machine.is_live and machine.state is State.OFF:
             self._kill(machine)
+            if machine.is_leaving:
+                self._forget(machine)
 
     def _market_changed(self, _: str) -> None:
         """Room may have shrunk: the youngest spot machines above it are taken back."""
@@ -336,6 +346,11 @@ class Fleet:
         machine.state = State.OFF
         self._machines.put(machine.id, machine)
 
+    def _forget(self, machine: Machine) -> None:
+        self._machines.drop(machine.id)
+        if self._bodies is not None:
+            self._bodies.delete(machine.id)
+
     def _kill(self, machine: Machine) -> None:
         if machine.is_live and self._bodies is not None:
             self._bodies.kill(machine.id)
@@ -345,9 +360,21 @@ class Fleet:
             self._machines.put(machine.id, machine)
 
 
+PLAIN = (
+    "id",
+    "service",
+    "owner",
+    "starts",
+    "running_since",
+    "ends_at",
+    "is_live",
+    "is_leaving",
+    "address",
+)
+
+
 def _encoded(machine: Machine) -> dict[str, Any]:
-    names = ("id", "service", "owner", "starts", "running_since", "ends_at", "is_live", "address")
-    document: dict[str, Any] = {name: getattr(machine, name) for name in names}
+    document: dict[str, Any] = {name: getattr(machine, name) for name in PLAIN}
     document["wanted"] = list(machine.wanted)
     document["state"] = machine.state.value
     document["labels"] = dict(machine.labels)

@@ -1,0 +1,223 @@
+"""VM instances: how they come, how they are shown, and what happens to them.
+
+Must not run anything: the fleet does, and tells of it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from windlass.twin.compute.instance import Instance, shown
+from windlass.twin.compute.scopes import Scope, already_exists, not_found
+from windlass.twin.fleet import Boot, End, Fleet, Machine
+from windlass.twin.market import Model
+from windlass.twin.shelf import Shelf
+
+if TYPE_CHECKING:
+    from windlass.twin.cloud import Cloud
+    from windlass.twin.compute.asks import Ask
+
+SERVICE = "compute"
+GUEST_GRACE_S = 90.0
+"""So long a guest has to shut down when it is stopped or deleted."""
+
+
+class Listener(Protocol):
+    """Whoever wants to know what becomes of instances: groups, logs, operations."""
+
+    def heard(self, instance: Instance, what: str) -> None:
+        """`what` is `running`, `warned`, `gone`, or how its machine ended."""
+
+
+class Instances:
+    """All instances of the project. Watches their machines."""
+
+    def __init__(self, cloud: Cloud, fleet: Fleet) -> None:
+        self._cloud = cloud
+        self._fleet = fleet
+        self._shelf: Shelf[Instance] = cloud.shelf(
+            Shelf("compute.instances", encode=_encoded, decode=_decoded)
+        )
+        self._made = max((one.number for _, one in self._shelf.items()), default=0)
+        self.project_metadata: Mapping[str, str] = {}
+        self.listeners: list[Listener] = []
+        fleet.watch(SERVICE, self)
+        cloud.on("compute.instance.gone", self._gone)
+
+    # --- what is there
+
+    def get(self, scope: Scope, name: str) -> Instance:
+        """The instance, or a refusal."""
+        instance = self._shelf.get(scope.key(name))
+        if instance is None:
+            raise not_found(scope, "instances", name)
+        return instance
+
+    def find(self, key: str) -> Instance | None:
+        """By key, if it is there."""
+        return self._shelf.get(key)
+
+    def refuse_double(self, scope: Scope, name: str) -> None:
+        """Refuse a name that is taken."""
+        if scope.key(name) in self._shelf:
+            raise already_exists(scope, "instances", name)
+
+    def under(self, prefix: str) -> list[Instance]:
+        """Those whose key begins so, in order."""
+        return [instance for _, instance in self._shelf.under(prefix)]
+
+    def shown(self, instance: Instance) -> dict[str, Any]:
+        """As the API gives it."""
+        return shown(instance, cloud=self._cloud, live=self.live_address(instance))
+
+    def live_address(self, instance: Instance) -> str:
+        """Where its processes listen; empty for one that has none."""
+        machine = self._fleet.get(instance.machine)
+        return machine.address if machine is not None else ""
+
+    def machine(self, instance: Instance) -> Machine | None:
+        """What it runs on."""
+        return self._fleet.get(instance.machine)
+
+    # --- what is done to them
+
+    def create(self, scope: Scope, name: str, ask: Ask, *, creator: str = "") -> Instance:
+        """A new instance, starting. Whoever asks has seen to room and quota."""
+        self._made += 1
+        machine = self._fleet.add(
+            SERVICE, scope.key(name), ask.wanted, labels=ask.properties.get("labels") or {}
+        )
+        instance = Instance(
+            name=name,
+            id=machine.id,
+            scope=scope,
+            properties=ask.properties,
+            status="PROVISIONING",
+            machine=machine.id,
+            number=self._made,
+            created=self._cloud.clock.now(),
+            creator=creator,
+        )
+        self.save(instance)
+        boot_s = self._cloud.settings.delays.boot
+        self._fleet.start(machine, boot_s=boot_s, run_s=ask.run_s)
+        return instance
+
+    def save(self, instance: Instance) -> None:
+        """It was changed."""
+        self._shelf.put(instance.key, instance)
+
+    def start(self, instance: Instance, *, run_s: float | None) -> None:
+        """Turn it on again."""
+        machine = self._machine(instance)
+        instance.status = "PROVISIONING"
+        instance.is_preempted = False
+        self.save(instance)
+        self._fleet.start(machine, boot_s=self._cloud.settings.delays.boot, run_s=run_s)
+
+    def stop(self, instance: Instance, *, status: str = "TERMINATED") -> None:
+        """Turn it off; its disks stay."""
+        self._fleet.stop(self._machine(instance), grace_s=GUEST_GRACE_S)
+        self._stopped(instance, status)
+
+    def delete(self, instance: Instance, *, seconds: float) -> None:
+        """It will be gone in so long."""
+        machine = self._fleet.get(instance.machine)
+        if machine is not None:
+            self._fleet.stop(machine, grace_s=GUEST_GRACE_S)
+        instance.status = "STOPPING"
+        self.save(instance)
+        key = f"{instance.key} {instance.id}"
+        if seconds > 0:
+            self._cloud.later(seconds, "compute.instance.gone", key)
+        else:
+            self._gone(key)
+
+    def preempt(self, instance: Instance) -> None:
+        """Google takes it back."""
+        self._fleet.preempt(self._machine(instance))
+
+    # --- what its machine tells (fleet.Watcher)
+
+    def boot(self, machine: Machine) -> Boot | None:
+        """See fleet.Watcher."""
+        instance = self._shelf.get(machine.owner)
+        if instance is None:
+            return None
+        metadata = {**self.project_metadata, **instance.metadata}
+        gpus = (machine.wanted.chip,) * machine.wanted.chips if machine.wanted.chip else ()
+        return Boot(
+            hostname=instance.name,
+            startup_script=metadata.get("startup-script", ""),
+            shutdown_script=metadata.get("shutdown-script", ""),
+            gpus=gpus,
+        )
+
+    def running(self, machine: Machine) -> None:
+        """See fleet.Watcher."""
+        instance = self._shelf.get(machine.owner)
+        if instance is not None:
+            instance.status = "RUNNING"
+            instance.started = self._cloud.clock.now()
+            self.save(instance)
+            self._tell(instance, "running")
+
+    def warned(self, machine: Machine) -> None:
+        """See fleet.Watcher."""
+        instance = self._shelf.get(machine.owner)
+        if instance is not None:
+            instance.status = "STOPPING"
+            instance.is_preempted = True
+            self.save(instance)
+            self._tell(instance, "warned")
+
+    def ended(self, machine: Machine, end: End, *, status: int | None) -> None:
+        """See fleet.Watcher."""
+        instance = self._shelf.get(machine.owner)
+        if instance is None:
+            return
+        action = instance.scheduling.get("instanceTerminationAction", "STOP")
+        self._stopped(instance, "TERMINATED")
+        self._tell(instance, end.value)
+        is_taken = end in (End.PREEMPTED, End.EXPIRED)
+        if is_taken and (action == "DELETE" or machine.wanted.model is Model.FLEX_START):
+            self._gone(f"{instance.key} {instance.id}")
+        elif end is End.FAILED and instance.scheduling["automaticRestart"]:
+            self.start(instance, run_s=None)
+
+    def _machine(self, instance: Instance) -> Machine:
+        machine = self._fleet.get(instance.machine)
+        assert machine is not None, f"{instance.key} has no machine"
+        return machine
+
+    def _stopped(self, instance: Instance, status: str) -> None:
+        instance.status = status
+        instance.stopped = self._cloud.clock.now()
+        self.save(instance)
+
+    def _gone(self, appointment: str) -> None:
+        key, _, instance_id = appointment.rpartition(" ")
+        instance = self._shelf.get(key)
+        if instance is None or instance.id != instance_id:
+            return
+        self._shelf.drop(key)
+        machine = self._fleet.get(instance.machine)
+        if machine is not None:
+            self._fleet.remove(machine, grace_s=GUEST_GRACE_S)
+        self._tell(instance, "gone")
+
+    def _tell(self, instance: Instance, what: str) -> None:
+        for listener in self.listeners:
+            listener.heard(instance, what)
+
+
+def _encoded(instance: Instance) -> dict[str, Any]:
+    document = {name: getattr(instance, name) for name in Instance.__slots__}
+    document["scope"] = list(instance.scope)
+    return document
+
+
+def _decoded(document: dict[str, Any]) -> Instance:
+    document["scope"] = Scope(*document["scope"])
+    return Instance(**document)

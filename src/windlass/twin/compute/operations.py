@@ -1,0 +1,172 @@
+"""Compute Engine's operations: how a change that takes time reports how far it is.
+
+Must not carry anything out: whoever starts one says when it will be done, and what then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from windlass.twin.call import Call, Route
+from windlass.twin.compute.listing import aggregated, listed
+from windlass.twin.compute.scopes import Places, Scope, not_found
+
+if TYPE_CHECKING:
+    from windlass.twin.cloud import Cloud
+
+LONGEST_WAIT = 120.0
+"""So long a call to `wait` is held open, in the twin's seconds, as Google does."""
+KEPT = 14 * 86_400.0
+
+
+class Operations:
+    """Zonal, regional and global ones."""
+
+    def __init__(self, cloud: Cloud, *, places: Places) -> None:
+        self._cloud = cloud
+        self._places = places
+        self._operations = cloud.documents("compute.operations")
+        self._requests = cloud.documents("compute.requests")
+        cloud.on("compute.operation.done", self._done)
+        cloud.on("compute.operation.old", self._old)
+
+    def routes(self) -> dict[str, Route]:
+        """The methods that are modelled."""
+        routes: dict[str, Route] = {
+            "compute.globalOperations.aggregatedList": Route(self.aggregated),
+        }
+        for kind in ("zoneOperations", "regionOperations", "globalOperations"):
+            routes[f"compute.{kind}.get"] = Route(self.get)
+            routes[f"compute.{kind}.list"] = Route(self.list_all)
+            routes[f"compute.{kind}.delete"] = Route(self.delete)
+            routes[f"compute.{kind}.wait"] = Route(self.wait, is_locked=False)
+        return routes
+
+    def repeated(self, call: Call) -> dict[str, Any] | None:
+        """The operation that a request with this id has started before: a client that did not
+        hear the answer asks again, and must not get two of anything."""
+        request_id = call.query.get("requestId")
+        record = self._requests.get(f"{call.project}/{request_id}") if request_id else None
+        return self._operations.get(record["operation"]) if record is not None else None
+
+    def start(
+        self,
+        call: Call,
+        scope: Scope,
+        *,
+        target: str,
+        target_id: str = "",
+        seconds: float | None = None,
+        more: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """An operation on a resource (its URL). It is done after so many seconds, by default
+        after what operations take here; already when that is none."""
+        cloud = self._cloud
+        delay = cloud.settings.delays.operation if seconds is None else seconds
+        number = cloud.new_id()
+        name = f"operation-{int(cloud.clock.now() * 1000)}-{int(number):x}"
+        operation: dict[str, Any] = {
+            "kind": "compute#operation",
+            "id": number,
+            "name": name,
+            "operationType": call.method.id.rpartition(".")[2],
+            "targetLink": target,
+            "targetId": target_id or cloud.new_id(),
+            "status": "RUNNING",
+            "user": call.principal,
+            "progress": 0,
+            "insertTime": cloud.stamp(),
+            "startTime": cloud.stamp(),
+            "selfLink": scope.link("operations", name),
+            **scope.fields,
+            **(more or {}),
+        }
+        key = scope.key(name)
+        self._operations.put(key, operation)
+        request_id = call.query.get("requestId")
+        if request_id:
+            self._requests.put(f"{call.project}/{request_id}", {"operation": key})
+        if delay > 0:
+            cloud.later(delay, "compute.operation.done", key)
+        else:
+            self._done(key)
+        cloud.later(KEPT, "compute.operation.old", key)
+        return operation
+
+    def fail(
+        self,
+        operation: dict[str, Any],
+        scope: Scope,
+        *,
+        code: int,
+        message: str,
+        errors: Sequence[dict[str, Any]],
+    ) -> dict[str, Any]:
+        """It will end, or has ended, in failure."""
+        operation["error"] = {"errors": list(errors)}
+        operation["httpErrorStatusCode"] = code
+        operation["httpErrorMessage"] = message
+        self._operations.put(scope.key(operation["name"]), operation)
+        return operation
+
+    def get(self, call: Call) -> dict[str, Any]:
+        """How far it is."""
+        return self._found(call)[1]
+
+    def list_all(self, call: Call) -> dict[str, Any]:
+        """Those of one place."""
+        scope = self._places.scope(call)
+        return listed(call, "operation", self._operations.under(scope.key("")))
+
+    def aggregated(self, call: Call) -> dict[str, Any]:
+        """Those of all places."""
+        found = self._operations.under(f"{call.project}/")
+        return aggregated(call, "operation", "operations", found, scope_of_key)
+
+    def delete(self, call: Call) -> dict[str, Any]:
+        """Forget it."""
+        key, _ = self._found(call)
+        self._operations.drop(key)
+        return {}
+
+    def wait(self, call: Call) -> dict[str, Any]:
+        """How far it is, once it is done or the client has waited long enough."""
+        until = self._cloud.clock.now() + LONGEST_WAIT
+        while True:
+            with self._cloud.lock:
+                self._cloud.advance()
+                self._cloud.commit()
+                _, operation = self._found(call)
+                if operation["status"] == "DONE" or self._cloud.clock.now() >= until:
+                    return dict(operation)
+                next_at = self._cloud.next_at()
+            before = self._cloud.clock.now()
+            self._cloud.waiting.until(min(until, next_at if next_at is not None else until))
+            if self._cloud.clock.now() <= before:
+                # Nobody lets time pass here: the client has to ask again.
+                return dict(operation)
+
+    def _found(self, call: Call) -> tuple[str, dict[str, Any]]:
+        scope = self._places.scope(call)
+        key = scope.key(call.params["operation"])
+        operation = self._operations.get(key)
+        if operation is None:
+            raise not_found(scope, "operations", call.params["operation"])
+        return key, operation
+
+    def _done(self, key: str) -> None:
+        operation = self._operations.get(key)
+        if operation is not None:
+            end = {"status": "DONE", "progress": 100, "endTime": self._cloud.stamp()}
+            operation.update(end)
+            self._operations.put(key, operation)
+
+    def _old(self, key: str) -> None:
+        self._operations.drop(key)
+
+
+def scope_of_key(key: str) -> str:
+    """The place in a resource's key: `zones/us-central1-a`, or `global`."""
+    words = key.split("/")
+    return "global" if words[1] == "global" else "/".join(words[1:3])

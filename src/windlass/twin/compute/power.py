@@ -1,0 +1,147 @@
+"""Turning instances on and off, what their consoles say, and what can be done to a host.
+
+Must not make or delete instances.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from windlass.twin.call import Call, Route, locked
+from windlass.twin.compute.asks import run_seconds
+from windlass.twin.compute.instance import Instance
+from windlass.twin.refusals import Refusal
+
+if TYPE_CHECKING:
+    from windlass.twin.compute.base import Base
+    from windlass.twin.compute.instance_methods import InstanceMethods
+
+CONSOLE_PAGE = 1 << 20
+
+
+class Consoles(Protocol):
+    """What machines have printed."""
+
+    def console(self, machine_id: str, start: int = 0) -> bytes:
+        """Everything from that byte on."""
+
+
+class Power:
+    """The API of power and consoles."""
+
+    def __init__(self, base: Base, methods: InstanceMethods, consoles: Consoles | None) -> None:
+        self._base = base
+        self._named = methods.named
+        self._consoles = consoles
+
+    def routes(self) -> dict[str, Route]:
+        """The methods that are modelled here."""
+        handlers = {
+            "start": self.start,
+            "resume": self.start,
+            "stop": self.stop,
+            "suspend": self.suspend,
+            "reset": self.reset,
+            "simulateMaintenanceEvent": self.simulate_maintenance,
+            "reportHostAsFaulty": self.report_faulty,
+            "getSerialPortOutput": self.serial_port,
+        }
+        return locked({f"compute.instances.{name}": one for name, one in handlers.items()})
+
+    def start(self, call: Call) -> dict[str, Any]:
+        """Turn it on; stock and quota may be in the way again."""
+        base = self._base
+        instance = self._named(call)
+        if instance.status == "RUNNING":
+            return self._operation(call, instance)
+        if instance.status not in ("TERMINATED", "SUSPENDED"):
+            raise _not_ready(instance)
+        machine = base.instances.machine(instance)
+        assert machine is not None
+        refused = base.room.refused(machine.wanted)
+        if refused is not None:
+            operation = self._operation(call, instance)
+            return base.operations.fail(
+                operation,
+                instance.scope,
+                code=refused.code,
+                message=refused.message,
+                errors=[refused.error],
+            )
+        base.instances.start(instance, run_s=run_seconds(instance.scheduling))
+        return self._operation(call, instance, seconds=base.cloud.settings.delays.boot)
+
+    def stop(self, call: Call) -> dict[str, Any]:
+        """Turn it off."""
+        instance = self._named(call)
+        if instance.status not in ("TERMINATED", "STOPPING"):
+            self._base.instances.stop(instance)
+        return self._operation(call, instance, seconds=self._base.cloud.settings.delays.stop)
+
+    def suspend(self, call: Call) -> dict[str, Any]:
+        """Turn it off, to go on later. Its memory is not kept: it boots again."""
+        instance = self._named(call)
+        if instance.value("guestAccelerators"):
+            message = (
+                "Invalid resource usage: 'Instances with guest accelerators cannot be suspended.'."
+            )
+            raise Refusal(400, message, reason="invalidResourceUsage")
+        if instance.status == "RUNNING":
+            self._base.instances.stop(instance, status="SUSPENDED")
+        return self._operation(call, instance, seconds=self._base.cloud.settings.delays.stop)
+
+    def reset(self, call: Call) -> dict[str, Any]:
+        """Off and on at once."""
+        instance = self._named(call)
+        if instance.status != "RUNNING":
+            raise _not_ready(instance)
+        self._base.instances.stop(instance)
+        self._base.instances.start(instance, run_s=run_seconds(instance.scheduling))
+        return self._operation(call, instance)
+
+    def simulate_maintenance(self, call: Call) -> dict[str, Any]:
+        """Google needs the host: an instance that cannot move is stopped. A spot one is
+        preempted, which is how a preemption is tried out."""
+        instance = self._named(call)
+        if instance.status != "RUNNING":
+            raise _not_ready(instance)
+        scheduling = instance.scheduling
+        if scheduling["preemptible"]:
+            self._base.instances.preempt(instance)
+        elif scheduling["onHostMaintenance"] == "TERMINATE":
+            self._base.instances.stop(instance)
+            if scheduling["automaticRestart"]:
+                self._base.instances.start(instance, run_s=run_seconds(scheduling))
+        return self._operation(call, instance)
+
+    def report_faulty(self, call: Call) -> dict[str, Any]:
+        """A user says that the host is broken: the instance is moved to another."""
+        return self.reset(call)
+
+    def serial_port(self, call: Call) -> dict[str, Any]:
+        """What the machine has printed, from a byte on."""
+        instance = self._named(call)
+        start = int(call.query.get("start", "0"))
+        raw = b""
+        if self._consoles is not None:
+            raw = self._consoles.console(instance.machine, start)[:CONSOLE_PAGE]
+        return {
+            "kind": "compute#serialPortOutput",
+            "selfLink": f"{instance.link}/serialPort",
+            "contents": raw.decode("utf-8", "replace"),
+            "start": str(start),
+            "next": str(start + len(raw)),
+        }
+
+    def _operation(
+        self, call: Call, instance: Instance, *, seconds: float | None = None
+    ) -> dict[str, Any]:
+        return self._base.operations.start(
+            call, instance.scope, target=instance.link, target_id=instance.id, seconds=seconds
+        )
+
+
+def _not_ready(instance: Instance) -> Refusal:
+    resource = instance.link.partition("/v1/")[2]
+    message = f"The resource '{resource}' is not ready"
+    return Refusal(400, message, reason="resourceNotReady")
