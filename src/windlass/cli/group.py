@@ -24,6 +24,7 @@ COMMANDS = {
     "explain": "Why a run waits or failed, and what to do.",
     "plan": "What a run will cost and when it will end.",
     "catalog": "What can be rented, where, and at what price.",
+    "twin": "A Google Cloud on this machine: real clients, no bill.",
     "init": "Write a spec from what is in a folder.",
     "schema": "Print the JSON Schema of a file.",
     "doctor": "Check this machine and say what is missing.",

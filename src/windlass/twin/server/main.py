@@ -1,0 +1,124 @@
+"""The twin's process: puts the twin together, serves it, and ends it in order.
+
+Must not be imported by a command: it is started as a program of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+from windlass.catalog.load import chosen, load_catalog
+from windlass.errors import WindlassError
+from windlass.ports.clock import SystemClock
+from windlass.twin.access.keys import RsaKeys
+from windlass.twin.assembly import Parts, Twin, build
+from windlass.twin.clock import TwinClock
+from windlass.twin.cloud import Cloud
+from windlass.twin.journal import SqliteJournal
+from windlass.twin.server.certificates import tls_context
+from windlass.twin.server.clients import prepare_clients
+from windlass.twin.server.credentials import ensure_credentials
+from windlass.twin.server.home import Options, TwinHome
+from windlass.twin.server.listener import Server
+from windlass.twin.server.recording import Recorder
+from windlass.twin.server.ticking import RealWaiting, Ticker
+from windlass.twin.settings import DELAYS, Settings
+from windlass.version import VERSION
+
+TAKEN = 3
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Be the twin of a folder until told to end; the exit status."""
+    given = _parser().parse_args(arguments)
+    home = TwinHome(given.home)
+    options = Options(**{name: getattr(given, name) for name in Options.__slots__})
+    home.make()
+    os.chdir(home.path)  # We outlive the command, whose folder may be removed.
+    if not home.take():
+        sys.stderr.write(f"another twin has {home.path}\n")
+        return TAKEN
+    try:
+        return _serve(home, options, port=given.port)
+    except WindlassError as error:
+        sys.stderr.write(f"error[{error.code}] {error.message}\n  {error.remedy}\n")
+        return error.exit_status
+    finally:
+        home.release()
+
+
+def _serve(home: TwinHome, options: Options, *, port: int) -> int:
+    asked_to_end = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: asked_to_end.set())
+    settings = Settings(delays=DELAYS[options.delays], live=options.live)
+    journal = SqliteJournal(home.database)
+    machine_clock = SystemClock()
+    start = float(journal.setting("time") or machine_clock.now())
+    clock = TwinClock(machine_clock, start=start, speed=options.speed)
+    waiting = RealWaiting(clock)
+    cloud = Cloud(
+        clock=clock,
+        chance=Random(options.seed),
+        journal=journal,
+        settings=settings,
+        waiting=waiting,
+    )
+    twin = _twin(home, options, cloud)
+    server = Server(twin.door.answer, port=port, tls=tls_context(home.path))
+    prepare_clients(home, server.port, settings)
+    ticker = Ticker(cloud, journal, waiting)
+    ticker.start()
+    server.start()
+    home.announce(server.port, options, version=VERSION)
+    sys.stderr.write(f"up on 127.0.0.1:{server.port}\n")
+    sys.stderr.flush()
+    asked_to_end.wait()
+    waiting.end()
+    server.stop()
+    ticker.stop()
+    sys.stderr.write("down\n")
+    return 0
+
+
+def _twin(home: TwinHome, options: Options, cloud: Cloud) -> Twin:
+    rsa = RsaKeys()
+    twin = build(
+        cloud,
+        catalog=load_catalog(chosen(home.path.parent / "catalog")),
+        parts=Parts(
+            token=home.token(),
+            rsa=rsa,
+            watcher=Recorder(Path(options.record)) if options.record else None,
+        ),
+    )
+    key = ensure_credentials(home, cloud.settings, rsa)
+    with cloud.lock:
+        twin.accounts.add_key(key.email, key_id=key.key_id, public_pem=key.pem)
+        cloud.commit()
+    return twin
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="windlass.twin.server.main", allow_abbrev=False)
+    usual = Options()
+    parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--speed", type=float, default=usual.speed)
+    parser.add_argument("--seed", type=int, default=usual.seed)
+    parser.add_argument("--delays", choices=tuple(DELAYS), default=usual.delays)
+    parser.add_argument("--live", type=int, default=usual.live)
+    parser.add_argument("--scenario", default=usual.scenario)
+    parser.add_argument("--record", default=usual.record)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
