@@ -1,0 +1,52 @@
+"""How many processes a machine may have, where the host lets us say so with a control group.
+
+Must not fail a machine: where there is no such group, a limit of the user's processes has to do.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from pathlib import Path
+
+PROCESSES_MAX = 4096
+# The unified hierarchy, a hybrid's, and the old one with a tree for each controller.
+PLACES = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"), Path("/sys/fs/cgroup/pids"))
+
+
+def make(name: str) -> Path | None:
+    """A control group that holds at most so many processes, or None."""
+    for place in PLACES:
+        group = place / f"windlass-twin-{name}"
+        try:
+            group.mkdir(exist_ok=True)
+            (group / "pids.max").write_text(str(PROCESSES_MAX))
+        except OSError:
+            remove(group)
+            continue
+        return group
+    return None
+
+
+def join(group: Path | None) -> None:
+    """Put this process, and all that it will start, into the group."""
+    if group is not None:
+        try:
+            (group / "cgroup.procs").write_text("0")
+            return
+        except OSError:
+            pass
+    if os.getuid() != 0:
+        _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+        most = PROCESSES_MAX if hard == resource.RLIM_INFINITY else min(PROCESSES_MAX, hard)
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+
+
+def remove(group: Path | None) -> None:
+    """Give the group back, once nothing is in it."""
+    if group is not None:
+        try:
+            group.rmdir()
+        except OSError:
+            # It was never there, or something in it is still ending; an empty group costs nothing.
+            pass
