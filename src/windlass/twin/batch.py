@@ -50,9 +50,10 @@ def boundary_of(content_type: str) -> bytes:
 
 def split_parts(body: bytes, boundary: bytes) -> list[tuple[dict[str, str], bytes]]:
     """Headers and content of each part."""
-    mark = b"--" + boundary
+    # Clients end lines as they like, gcloud with a bare line feed.
+    mark = re.compile(rb"(?:^|\r?\n)--" + re.escape(boundary))
     parts = []
-    for piece in (b"\r\n" + body).split(b"\r\n" + mark)[1:]:
+    for piece in mark.split(body)[1:]:
         if piece.startswith(b"--"):
             break
         head, content = _halves(piece.lstrip(b" \t").removeprefix(b"\r\n").removeprefix(b"\n"))

@@ -104,7 +104,7 @@ class Bulk:
                 target=instance.link,
                 target_id=instance.id,
                 seconds=seconds,
-                more={"operationGroupId": group},
+                more={"operationGroupId": group, "operationType": "insert"},
             )
         status = {
             "status": "DONE",
