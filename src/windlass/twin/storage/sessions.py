@@ -234,20 +234,14 @@ class _Writing:
         What a lost connection cuts off is kept up to the last quantum, and a last piece that is
         no quantum only when it is the object's last.
         """
-        while True:
-            try:
-                piece = _exactly(self._body, QUANTUM)
-            except ConnectionError:
-                self._keep(spool)
-                raise
-            dropped = min(skip, len(piece))
-            skip -= dropped
-            if dropped:
-                piece = piece[dropped:]
-            is_last = len(piece) + dropped < QUANTUM
-            if is_last:
-                return self._take_last(spool, piece)
-            spool.write(piece)
+        try:
+            _drop(self._body, skip)
+            while len(piece := _exactly(self._body, QUANTUM)) == QUANTUM:
+                spool.write(piece)
+        except ConnectionError:
+            self._keep(spool)
+            raise
+        return self._take_last(spool, piece)
 
     def _take_last(self, spool: Spool, piece: bytes) -> bool:
         size = spool.hashes.size + len(piece)
@@ -319,3 +313,9 @@ def _exactly(body: Body, size: int) -> bytes:
             return piece
         piece += more
     return piece
+
+
+def _drop(body: Body, size: int) -> None:
+    """Read past bytes that are here already."""
+    while size > 0:
+        size -= len(_exactly(body, min(size, QUANTUM))) or size

@@ -127,15 +127,16 @@ def insert(
     bucket = bucket_resource(transaction, wish.bucket)
     before = find(transaction, wish.bucket, wish.name)
     check_write(wish.conditions, before)
-    if before is not None:
-        retire(transaction, before, bucket=bucket, blobs=blobs, now=now)
-    generation = next_generation(transaction, now)
     if isinstance(content, int):
+        # Before the old generation goes, which may be the last other use of it.
         number = contents.share(transaction, content)
         kept = contents.load(transaction, number)
         assert kept is not None
     else:
         number, kept = contents.add(transaction, content), content
+    if before is not None:
+        retire(transaction, before, bucket=bucket, blobs=blobs, now=now)
+    generation = next_generation(transaction, now)
     resource = _resource(wish, bucket, kept, generation=generation, now=now)
     resource.update(extra or {})
     version = Version(wish.bucket, wish.name, generation, 1, number, dumps(resource))
