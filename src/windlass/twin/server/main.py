@@ -17,6 +17,7 @@ from random import Random
 from windlass.catalog.load import chosen, load_catalog
 from windlass.errors import WindlassError
 from windlass.ports.clock import SystemClock
+from windlass.ports.entropy import SeededEntropy
 from windlass.twin.access.keys import RsaKeys
 from windlass.twin.assembly import Parts, Twin, build
 from windlass.twin.clock import TwinClock
@@ -30,6 +31,7 @@ from windlass.twin.server.listener import Server
 from windlass.twin.server.recording import Recorder
 from windlass.twin.server.ticking import RealWaiting, Ticker
 from windlass.twin.settings import DELAYS, Settings
+from windlass.twin.storage.service import Storage
 from windlass.version import VERSION
 
 TAKEN = 3
@@ -96,6 +98,8 @@ def _twin(home: TwinHome, options: Options, cloud: Cloud) -> Twin:
         parts=Parts(
             token=home.token(),
             rsa=rsa,
+            # Names in buckets must not come twice, so that a seed does not make them.
+            surfaces=(Storage(home.objects, clock=cloud.clock, chance=SeededEntropy()),),
             watcher=Recorder(Path(options.record)) if options.record else None,
         ),
     )
