@@ -54,6 +54,8 @@ ENVIRONMENT = ("os.environ", "os.environb", "os.getenv", "os.putenv", "os.unsete
 # Where else the environment may be read, and why.
 ENVIRONMENT_ALLOWED: dict[str, str] = {
     "cli/terminal.py": "how output may look (NO_COLOR, TERM); nothing is decided by it",
+    "twin/machines/inside": "programs of their own, inside a machine of the twin",
+    "twin/machines/ssh_shim.py": "a program of its own, which stands in for ssh",
 }
 
 # Where an engine may be named outside its own folder, and why.

@@ -61,7 +61,8 @@ def become_init(
         os.setsid()
         cgroups.join(group)
         Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        # One byte, not none: a host that pipes core dumps to a program does so at zero too.
+        resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
         os.umask(0o022)
         furniture = furnish.gather(machine.told, is_privileged=machine.is_privileged)
         _change_root(machine)

@@ -18,6 +18,8 @@ def make(name: str) -> Path | None:
     """A control group that holds at most so many processes, or None."""
     for place in PLACES:
         group = place / f"windlass-twin-{name}"
+        if not (place / "cgroup.procs").exists():
+            continue
         try:
             group.mkdir(exist_ok=True)
             (group / "pids.max").write_text(str(PROCESSES_MAX))

@@ -39,7 +39,7 @@ class Session:
     def wait(self) -> int:
         """Its status, when it has ended."""
         try:
-            return int(_answered(self._sock)["status"])
+            return min(max(int(_answered(self._sock)["status"]), 0), 255)
         finally:
             self._sock.close()
 

@@ -131,7 +131,7 @@ def _place_shims(python: str) -> None:
     hook = f"""import sys
 if "install" in sys.orig_argv:
     sys.path.append({LIBRARY!r})
-    from windlass.twin.machines.inside import pip_hook
+    import windlass.twin.machines.inside.pip_hook as pip_hook
     pip_hook.look()
     # A program may have a windlass of its own to import.
     sys.path.remove({LIBRARY!r})

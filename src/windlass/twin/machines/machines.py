@@ -9,10 +9,8 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
-import stat
 import sys
 import sysconfig
 import threading
@@ -21,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from windlass.twin.machines import client, console, layout, records, sockets
+from windlass.twin.machines import client, console, disposal, layout, records, sockets
 from windlass.twin.machines.plan import CannotStart, Plan
 from windlass.twin.machines.sockets import Address
 
@@ -90,7 +88,7 @@ class Machines:
         with self._lock:
             if self.is_alive(plan.id):
                 raise CannotStart(f"{plan.id} runs already")
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder.mkdir(parents=True, mode=0o700, exist_ok=True)
             self._folder.chmod(0o700)
             (folder / "plan.json").write_text(json.dumps(self._told(plan)))
             (folder / "plan.json").chmod(0o600)
@@ -163,7 +161,7 @@ class Machines:
         self.kill(name)
         folder = self.folder(name)
         if folder.exists():
-            _remove(folder)
+            disposal.remove(folder)
 
     def _end(self, pid: int) -> None:
         try:
@@ -287,14 +285,3 @@ def _kill(who: records.Identity) -> None:
         pass
     finally:
         os.close(holder)
-
-
-def _remove(folder: Path) -> None:
-    """Remove a disk. An overlay leaves folders that not even their owner may enter."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        for place, _, _ in os.walk(folder):
-            for inner in Path(place).iterdir():
-                if inner.is_dir() and not inner.is_symlink():
-                    inner.chmod(stat.S_IRWXU)
-        shutil.rmtree(folder)
