@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from windlass.twin.messages import Content as Sent
 from windlass.twin.messages import Request, Response
 from windlass.twin.storage import contents, faults, versions
-from windlass.twin.storage.blobs import LeasedPart
+from windlass.twin.storage.blobs import Lease, LeasedPart
 from windlass.twin.storage.contents import Content
 from windlass.twin.storage.names import http_date, moment
 from windlass.twin.storage.vault import Vault
@@ -26,8 +26,30 @@ _OPTIONAL = {
     "contentEncoding": "Content-Encoding",
     "contentLanguage": "Content-Language",
 }
-ATTEMPTS = 8
+ATTEMPTS = 100
 ZIPPED = 16 + zlib.MAX_WBITS
+
+
+class Replaced(Exception):
+    """Another request replaced the object between our look at it and our hold on its bytes."""
+
+
+def reading(
+    vault: Vault,
+    bucket: str,
+    name: str,
+    *,
+    generation: int | None,
+    show: Callable[[Version], Response],
+) -> Response:
+    """What `show` makes of an object; of what is there now, when it was replaced meanwhile."""
+    for _ in range(ATTEMPTS):
+        version = versions.require(vault.database, bucket, name, generation)
+        try:
+            return show(version)
+        except Replaced:
+            continue
+    raise faults.busy()
 
 
 def download(vault: Vault, request: Request, version: Version) -> Response:
@@ -37,7 +59,7 @@ def download(vault: Vault, request: Request, version: Version) -> Response:
     headers = object_headers(resource)
     if _is_unzipped(resource, request):
         kept = [pair for pair in headers if pair[0] != "Content-Encoding"]
-        version, content, lease = _settled(vault, version)
+        content, lease = _settled(vault, version)
         sent = _unzipped(vault, content, lease)
         return Response(headers=(*kept, ("Warning", "214 UploadServer gunzipped")), content=sent)
     wanted = byte_range(request.headers.get("range", ""), size)
@@ -103,7 +125,7 @@ def byte_range(header: str, size: int) -> tuple[int, int] | None:
 
 
 def _part(vault: Vault, version: Version, start: int, length: int) -> Sent:
-    _, content, lease = _settled(vault, version)
+    content, lease = _settled(vault, version)
     if content.file is None or lease is None:
         inline = content.inline or b""
         return inline if length == len(inline) else inline[start : start + length]
@@ -111,21 +133,17 @@ def _part(vault: Vault, version: Version, start: int, length: int) -> Sent:
     return LeasedPart(path=path, offset=start, length=length, lease=lease)
 
 
-def _settled(vault: Vault, version: Version) -> tuple[Version, Content, Any]:
-    """A content that stays until it is sent.
-
-    Another request may replace the object between our look at it and our hold on its blob: then
-    what is there now is what this request finds.
-    """
-    for _ in range(ATTEMPTS):
-        content = contents.load(vault.database, version.content)
-        if content is not None and content.file is None:
-            return version, content, None
-        lease = None if content is None else vault.blobs.lease(content.file or "")
-        if content is not None and lease is not None:
-            return version, content, lease
-        versions.require(vault.database, version.bucket, version.name, version.generation)
-    raise faults.busy()
+def _settled(vault: Vault, version: Version) -> tuple[Content, Lease | None]:
+    """A content that stays until it is sent."""
+    content = contents.load(vault.database, version.content)
+    if content is None:
+        raise Replaced
+    if content.file is None:
+        return content, None
+    lease = vault.blobs.lease(content.file)
+    if lease is None:
+        raise Replaced
+    return content, lease
 
 
 def _is_unzipped(resource: dict[str, Any], request: Request) -> bool:
@@ -138,7 +156,7 @@ def _is_unzipped(resource: dict[str, Any], request: Request) -> bool:
     )
 
 
-def _unzipped(vault: Vault, content: Content, lease: Any) -> Iterator[bytes]:
+def _unzipped(vault: Vault, content: Content, lease: Lease | None) -> Iterator[bytes]:
     unzip = zlib.decompressobj(ZIPPED)
     for piece in contents.pieces(content, blobs=vault.blobs):
         yield unzip.decompress(piece)

@@ -13,7 +13,7 @@ from windlass.twin.storage.buckets import merge
 from windlass.twin.storage.conditions import Conditions
 from windlass.twin.storage.database import Transaction
 from windlass.twin.storage.listing import PAGE_MOST, Question, list_page
-from windlass.twin.storage.media import download
+from windlass.twin.storage.media import download, reading
 from windlass.twin.storage.names import moment, stamp
 from windlass.twin.storage.rendering import list_text, object_response, text_response, version_text
 from windlass.twin.storage.vault import Ask, Vault
@@ -22,20 +22,23 @@ from windlass.twin.storage.versions import WRITABLE, Version
 
 def get(vault: Vault, ask: Ask) -> Response:
     """An object's metadata, or with `alt=media` its bytes."""
+    if ask.query.get("alt") == "media":
+        return download_media(vault, ask)
     bucket, name = ask.params
     version = versions.require(vault.database, bucket, name, ask.number("generation"))
     check_read(ask, version)
-    if ask.query.get("alt") == "media":
-        return download(vault, ask.request, version)
     return object_response(ask, version)
 
 
 def download_media(vault: Vault, ask: Ask) -> Response:
     """An object's bytes, from the path that `mediaLink` names."""
     bucket, name = ask.params
-    version = versions.require(vault.database, bucket, name, ask.number("generation"))
-    check_read(ask, version)
-    return download(vault, ask.request, version)
+
+    def show(version: Version) -> Response:
+        check_read(ask, version)
+        return download(vault, ask.request, version)
+
+    return reading(vault, bucket, name, generation=ask.number("generation"), show=show)
 
 
 def check_read(ask: Ask, version: Version) -> None:

@@ -15,7 +15,7 @@ from windlass.twin.storage import xml_parts as parts
 from windlass.twin.storage import xml_words as words
 from windlass.twin.storage.copies import Copy, carry_out
 from windlass.twin.storage.listing import PAGE_MOST, Question, list_page, successor
-from windlass.twin.storage.media import download
+from windlass.twin.storage.media import download, reading
 from windlass.twin.storage.uploads import UNKNOWN_TYPE, pieces_of, receive
 from windlass.twin.storage.vault import Ask, Vault
 from windlass.twin.storage.versions import Version, Wish
@@ -72,8 +72,16 @@ def _show(target: Target) -> Response:
     """GET and HEAD of an object."""
     if "uploadId" in target.query:
         return parts.list_parts(target.vault, target.ask())
-    generation = target.ask().number("generation")
-    version = versions.require(target.vault.database, target.bucket, target.name, generation)
+    return reading(
+        target.vault,
+        target.bucket,
+        target.name,
+        generation=target.ask().number("generation"),
+        show=lambda version: _shown(target, version),
+    )
+
+
+def _shown(target: Target, version: Version) -> Response:
     resource = version.resource
     _check_read(target.request.headers, version, etag=words.etag_of(resource))
     response = download(target.vault, target.request, version)
