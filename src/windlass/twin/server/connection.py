@@ -26,6 +26,8 @@ LINGER_S = 2.0
 LINGER_BYTES = 64 << 20
 
 Handler = Callable[[Request], Response]
+Admits = Callable[[tuple[str, int], tuple[str, int]], bool]
+"""Whether a client may ask, by its address and the one it came to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,16 @@ class Connection:
             pass  # The client has gone; there is nobody left to tell.
         finally:
             self._sock.close()
+
+    def is_admitted(self, admits: Admits) -> bool:
+        """Whether the client may ask at all; one that may not is hung up on."""
+        try:
+            if admits(self._sock.getpeername()[:2], self._sock.getsockname()[:2]):
+                return True
+        except OSError:
+            pass  # It has gone already.
+        self._sock.close()
+        return False
 
     def end(self) -> None:
         """Take no more requests; the one that is being answered is answered."""

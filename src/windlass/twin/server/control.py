@@ -66,23 +66,27 @@ def start(home: TwinHome, wish: Wish, *, environment: Mapping[str, str]) -> tupl
     """See to it that the twin is up; whether it was started just now."""
     home.make()
     with _one_at_a_time(home):
-        running = home.running()
-        if running is not None:
+        if home.running() is not None:
+            running = running_or_refuse(home)
             _refuse_change(wish, running)
             return running, False
-        argv = command(home, wish)
-        processes = Processes()
-        since = home.log.stat().st_size if home.log.exists() else 0
-        pid = processes.spawn(argv, env=dict(environment), output=home.log)
-        deadline = time.monotonic() + START_S
-        while (running := _answering(home, pid)) is None:
-            if not processes.is_running(pid):
-                raise _failed(home, since, "the twin ended before it was up")
-            if time.monotonic() > deadline:
-                os.kill(pid, signal.SIGKILL)
-                raise _failed(home, since, f"the twin did not answer within {START_S:.0f} s")
-            time.sleep(0.02)
-        return running, True
+        return _start(home, wish, environment), True
+
+
+def _start(home: TwinHome, wish: Wish, environment: Mapping[str, str]) -> Running:
+    argv = command(home, wish)
+    processes = Processes()
+    since = home.log.stat().st_size if home.log.exists() else 0
+    pid = processes.spawn(argv, env=dict(environment), output=home.log)
+    deadline = time.monotonic() + START_S
+    while (running := _answering(home, pid)) is None:
+        if not processes.is_running(pid):
+            raise _failed(home, since, "the twin ended before it was up")
+        if time.monotonic() > deadline:
+            os.kill(pid, signal.SIGKILL)
+            raise _failed(home, since, f"the twin did not answer within {START_S:.0f} s")
+        time.sleep(0.02)
+    return running
 
 
 def command(home: TwinHome, wish: Wish) -> list[str]:
@@ -152,19 +156,20 @@ def stop(home: TwinHome) -> bool:
 
 def reset(home: TwinHome, *, environment: Mapping[str, str]) -> Running | None:
     """Forget everything that the twin was told. If it was up, it is up again afterwards."""
-    running = home.running()
-    stop(home)
-    for name in STATE:
-        path = home.path / name
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-    if running is None:
-        return None
-    options = running.options
-    wish = Wish(port=running.port, **{name: getattr(options, name) for name in Options.__slots__})
-    return start(home, wish, environment=environment)[0]
+    home.make()
+    with _one_at_a_time(home):
+        running = home.running()
+        stop(home)
+        for name in STATE:
+            path = home.path / name
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        if running is None:
+            return None
+        options = {name: getattr(running.options, name) for name in Options.__slots__}
+        return _start(home, Wish(port=running.port, **options), environment)
 
 
 @contextlib.contextmanager

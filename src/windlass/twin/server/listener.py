@@ -5,6 +5,7 @@ Must not listen anywhere but on loopback.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import ipaddress
 import socket
@@ -15,7 +16,7 @@ import time
 from typing import TextIO
 
 from windlass.errors import OptionRefused, TwinPortTaken
-from windlass.twin.server.connection import Connection, Handler, Site
+from windlass.twin.server.connection import Admits, Connection, Handler, Site
 from windlass.twin.server.stream import Limits
 
 BACKLOG = 512
@@ -35,6 +36,8 @@ class Server:
         limits: Limits | None = None,
         log: TextIO | None = None,
     ) -> None:
+        self.admits: Admits | None = None
+        """Whom to let in, by where they are and where they came; everybody unless it is set."""
         self._socket = _listen(address, port)
         self.port: int = self._socket.getsockname()[1]
         self._site = Site(
@@ -56,10 +59,8 @@ class Server:
     def stop(self, *, patience_s: float = 5.0) -> None:
         """Take nobody in any more, and wait for the answers that are under way."""
         self._is_stopping = True
-        try:
-            self._socket.shutdown(socket.SHUT_RDWR)  # Wakes whoever waits in accept.
-        except OSError:
-            pass  # Some systems do not shut down what only listens; closing it is enough there.
+        with contextlib.suppress(OSError):  # Some systems wake accept when it is closed instead.
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         deadline = time.monotonic() + patience_s
         while True:
@@ -91,20 +92,32 @@ class Server:
             if not is_full:
                 self._connections.add(connection)
         if is_full:
-            sock.settimeout(1.0)
-            with sock:
-                sock.send(FULL)
+            _turn_away(sock)
             return
-        threading.Thread(
+        thread = threading.Thread(
             target=self._serve, args=(connection,), name="twin-client", daemon=True
-        ).start()
+        )
+        try:
+            thread.start()
+        except RuntimeError:  # The system has no room for another thread.
+            with self._lock:
+                self._connections.discard(connection)
+            _turn_away(sock)
 
     def _serve(self, connection: Connection) -> None:
         try:
-            connection.serve()
+            if self.admits is None or connection.is_admitted(self.admits):
+                connection.serve()
         finally:
             with self._lock:
                 self._connections.discard(connection)
+
+
+def _turn_away(sock: socket.socket) -> None:
+    """There is no room; nothing that goes wrong with this client may hurt the others."""
+    with sock, contextlib.suppress(OSError):
+        sock.settimeout(1.0)
+        sock.send(FULL)
 
 
 def _listen(address: str, port: int) -> socket.socket:

@@ -16,6 +16,17 @@ SHELLS = ("sh", "fish")
 
 # What could lead a client to a real account, a real project or a real proxy.
 FOREIGN_PREFIXES = ("CLOUDSDK_", "GOOGLE_", "GCLOUD_", "GCE_METADATA_", "RCLONE_")
+# These say which Python gcloud runs on, and lead nowhere.
+HARMLESS = frozenset(
+    {
+        "CLOUDSDK_BQ_PYTHON",
+        "CLOUDSDK_GSUTIL_PYTHON",
+        "CLOUDSDK_PYTHON",
+        "CLOUDSDK_PYTHON_ARGS",
+        "CLOUDSDK_PYTHON_SITEPACKAGES",
+        "CLOUDSDK_ROOT_DIR",
+    }
+)
 FOREIGN = (
     "ALL_PROXY",
     "all_proxy",
@@ -68,7 +79,9 @@ def variables(
 ) -> dict[str, str | None]:
     """What to set, and (None) what to forget, so that clients talk to the twin."""
     found: dict[str, str | None] = {
-        name: None for name in sorted(caller) if name.startswith(FOREIGN_PREFIXES)
+        name: None
+        for name in sorted(caller)
+        if name.startswith(FOREIGN_PREFIXES) and name not in HARMLESS
     }
     found |= dict.fromkeys(FOREIGN)
     found |= _shared(home, running)

@@ -31,6 +31,7 @@ REAL = {
     "BOTO_CONFIG": "/somewhere/boto",
     "RCLONE_CONFIG_PROD_TYPE": "s3",
     "STORAGE_EMULATOR_HOST": "http://elsewhere",
+    "CLOUDSDK_PYTHON": "/usr/bin/python3",
     "EDITOR": "vi",
 }
 
@@ -46,7 +47,7 @@ def home(tmp_path) -> TwinHome:
 def test_nothing_of_a_real_account_is_left(home, mode):
     result = applied(REAL, variables(home, RUNNING, mode=mode, caller=REAL))
     kept = {name for name, value in REAL.items() if result.get(name) == value}
-    assert kept == {"HOME", "EDITOR"}
+    assert kept == {"HOME", "EDITOR", "CLOUDSDK_PYTHON"}
     assert not [value for value in result.values() if "company" in value or "sesame" in value]
 
 
