@@ -18,12 +18,14 @@ from windlass.twin.access.projects import Projects
 from windlass.twin.admin import Admin
 from windlass.twin.billing import Billing
 from windlass.twin.call import Route
+from windlass.twin.compute.guest import InstanceGuest
 from windlass.twin.compute.power import Consoles
 from windlass.twin.compute.service import Compute
 from windlass.twin.discovery.router import Router
 from windlass.twin.door import Door, Faults, Services, Surface, Watcher
 from windlass.twin.fleet import Bodies, Fleet
 from windlass.twin.market import Market
+from windlass.twin.metadata.server import MetadataServer
 from windlass.twin.quotas import Quotas
 from windlass.twin.tokens import Tokens
 
@@ -59,6 +61,7 @@ class Twin:
     quotas: Quotas
     billing: Billing
     tokens: Tokens
+    metadata: MetadataServer
     accounts: ServiceAccounts
     policies: Policies
     apis: EnabledApis
@@ -77,6 +80,12 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
     fleet = Fleet(cloud, market=market, quotas=quotas, billing=billing, bodies=parts.bodies)
     compute = Compute(
         cloud, catalog=catalog, policies=policies, market=market, quotas=quotas, fleet=fleet
+    )
+    metadata = MetadataServer(
+        cloud,
+        fleet=fleet,
+        tokens=tokens,
+        guests={"compute": InstanceGuest(cloud, compute.instances)},
     )
     routes: dict[str, Route] = {
         **compute.routes(parts.consoles),
@@ -117,6 +126,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         quotas=quotas,
         billing=billing,
         tokens=tokens,
+        metadata=metadata,
         accounts=accounts,
         policies=policies,
         apis=apis,

@@ -53,6 +53,9 @@ class Machine:
     owner: str
     """The key of the resource that it belongs to, on a shelf of that service."""
     wanted: Wanted
+    is_counted: bool = True
+    """Whether it takes room and quota, costs something and is preempted for itself. Of the hosts
+    of a TPU slice only the first does, for the slice as a whole."""
     state: State = State.STARTING
     starts: int = 0
     """How often it was started: appointments made for an earlier life are void."""
@@ -107,7 +110,11 @@ class Bodies(Protocol):
     """Machines as real processes."""
 
     def start(self, machine_id: str, boot: Boot) -> str:
-        """Start it, on its disk if it has one; the address at which it listens."""
+        """Start it, on its disk if it has one; the address at which it listens, or nothing when
+        this host cannot run it: then it stays modelled."""
+
+    def resume(self, machine_id: str, address: str) -> None:
+        """Look after one that was started before this process was."""
 
     def warn(self, machine_id: str) -> None:
         """Press its power button."""
@@ -149,7 +156,7 @@ class Fleet:
         self._live: dict[str, None] = {}
         for _, machine in self._machines.items():
             if machine.state is not State.OFF:
-                self._take(machine.wanted)
+                self._take(machine)
             if machine.is_live:
                 self._live[machine.id] = None
         cloud.on("machine.booted", self._booted)
@@ -177,7 +184,13 @@ class Fleet:
         return [machine for _, machine in self._machines.items()]
 
     def add(
-        self, service: str, owner: str, wanted: Wanted, *, labels: Mapping[str, str]
+        self,
+        service: str,
+        owner: str,
+        wanted: Wanted,
+        *,
+        labels: Mapping[str, str],
+        is_counted: bool = True,
     ) -> Machine:
         """A machine that is off. Whoever adds it has looked for room."""
         machine = Machine(
@@ -185,6 +198,7 @@ class Fleet:
             service=service,
             owner=owner,
             wanted=wanted,
+            is_counted=is_counted,
             state=State.OFF,
             labels=labels,
         )
@@ -193,7 +207,9 @@ class Fleet:
 
     def start(self, machine: Machine, *, boot_s: float, run_s: float | None = None) -> None:
         """Turn it on; it runs `boot_s` seconds later, and for at most `run_s` seconds."""
-        self._take(machine.wanted)
+        # Processes of its last life may still be ending.
+        self._kill(machine)
+        self._take(machine)
         machine.state = State.STARTING
         machine.starts += 1
         machine.ends_at = None if run_s is None else self._cloud.clock.now() + boot_s + run_s
@@ -240,6 +256,28 @@ class Fleet:
         if machine.state in (State.RUNNING, State.WARNED):
             self._end(machine, End.FAILED)
 
+    def revive(self) -> None:
+        """After a restart: machines that still run are looked after again, those that lost their
+        processes boot anew."""
+        if self._bodies is None:
+            return
+        living = frozenset(self._bodies.living())
+        for machine_id in list(self._live):
+            machine = self._machines.get(machine_id)
+            if machine is None:
+                continue
+            if machine_id in living:
+                self._bodies.resume(machine_id, machine.address)
+                continue
+            del self._live[machine_id]
+            machine.is_live = False
+            machine.address = ""
+            self._machines.put(machine_id, machine)
+            if machine.is_leaving:
+                self._forget(machine)
+            elif machine.state is not State.OFF:
+                self._animate(machine)
+
     def poll(self) -> None:
         """Notice machines whose processes have ended by themselves."""
         if self._bodies is None:
@@ -254,9 +292,10 @@ class Fleet:
             else:
                 self._end(machine, End.EXITED, status=status)
 
-    def _take(self, wanted: Wanted) -> None:
-        self._market.take(wanted)
-        self._quotas.take(wanted)
+    def _take(self, machine: Machine) -> None:
+        if machine.is_counted:
+            self._market.take(machine.wanted)
+            self._quotas.take(machine.wanted)
 
     def _find(self, appointment: str) -> Machine | None:
         machine_id, _, starts = appointment.rpartition(":")
@@ -273,7 +312,7 @@ class Fleet:
         self._machines.put(machine.id, machine)
         if machine.ends_at is not None:
             self._cloud.at(machine.ends_at, "machine.expired", appointment)
-        if machine.wanted.model is Model.SPOT:
+        if machine.wanted.model is Model.SPOT and machine.is_counted:
             self._draw_preemption(machine)
         self._watchers[machine.service].running(machine)
 
@@ -282,8 +321,9 @@ class Fleet:
         if self._bodies is None or len(self._live) >= self._cloud.settings.live:
             return
         boot = self._watchers[machine.service].boot(machine)
-        if boot is not None:
-            machine.address = self._bodies.start(machine.id, boot)
+        address = self._bodies.start(machine.id, boot) if boot is not None else ""
+        if address:
+            machine.address = address
             machine.is_live = True
             self._live[machine.id] = None
 
@@ -322,7 +362,9 @@ class Fleet:
             if excess <= 0 or wanted.model is not Model.SPOT:
                 continue
             running = [
-                one for one in self.all() if one.wanted == wanted and one.state is State.RUNNING
+                one
+                for one in self.all()
+                if one.wanted == wanted and one.is_counted and one.state is State.RUNNING
             ]
             running.sort(key=lambda one: (one.running_since, one.id))
             for machine in running[-excess:]:
@@ -338,11 +380,12 @@ class Fleet:
 
     def _settle(self, machine: Machine) -> None:
         """It no longer counts: its room is free and its bill is written."""
-        if machine.state in (State.RUNNING, State.WARNED):
-            seconds = self._cloud.clock.now() - machine.running_since
-            self._billing.charge(machine.wanted, seconds=seconds, labels=machine.labels)
-        self._market.give_back(machine.wanted)
-        self._quotas.give_back(machine.wanted)
+        if machine.is_counted:
+            if machine.state in (State.RUNNING, State.WARNED):
+                seconds = self._cloud.clock.now() - machine.running_since
+                self._billing.charge(machine.wanted, seconds=seconds, labels=machine.labels)
+            self._market.give_back(machine.wanted)
+            self._quotas.give_back(machine.wanted)
         machine.state = State.OFF
         self._machines.put(machine.id, machine)
 
@@ -360,17 +403,8 @@ class Fleet:
             self._machines.put(machine.id, machine)
 
 
-PLAIN = (
-    "id",
-    "service",
-    "owner",
-    "starts",
-    "running_since",
-    "ends_at",
-    "is_live",
-    "is_leaving",
-    "address",
-)
+PLAIN = ("id", "service", "owner", "is_counted", "starts", "running_since", "ends_at")
+PLAIN += ("is_live", "is_leaving", "address")
 
 
 def _encoded(machine: Machine) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 
 from windlass.catalog.load import chosen, load_catalog
+from windlass.catalog.query import Catalog
 from windlass.errors import WindlassError
 from windlass.ports.clock import SystemClock
 from windlass.ports.entropy import SeededEntropy
@@ -23,12 +24,14 @@ from windlass.twin.assembly import Parts, Twin, build
 from windlass.twin.clock import TwinClock
 from windlass.twin.cloud import Cloud
 from windlass.twin.journal import SqliteJournal
+from windlass.twin.machines.machines import Machines
 from windlass.twin.server.certificates import tls_context
 from windlass.twin.server.clients import prepare_clients
 from windlass.twin.server.credentials import ensure_credentials
 from windlass.twin.server.home import Options, TwinHome
 from windlass.twin.server.listener import Server
 from windlass.twin.server.recording import Recorder
+from windlass.twin.server.residents import Residents
 from windlass.twin.server.ticking import RealWaiting, Ticker
 from windlass.twin.settings import DELAYS, Settings
 from windlass.twin.storage.service import Storage
@@ -73,10 +76,23 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
         settings=settings,
         waiting=waiting,
     )
-    twin = _twin(home, options, cloud)
-    server = Server(twin.door.answer, port=port, tls=tls_context(home.path))
+    catalog = load_catalog(chosen(home.path.parent / "catalog"))
+    tls = tls_context(home.path)
+    residents = Residents(
+        Machines(home.path),
+        authority=home.path / "ca.crt",
+        project=settings.project,
+        gpu_mib={one.google_name: int(one.memory_gib * 1024) for one in catalog.chips.values()},
+    )
+    twin = _twin(home, options, cloud, catalog=catalog, residents=residents)
+    server = Server(twin.door.answer, port=port, tls=tls)
+    residents.port = server.port
+    residents.answer = twin.metadata.answer
     prepare_clients(home, server.port, settings)
-    ticker = Ticker(cloud, journal, waiting)
+    with cloud.lock:
+        twin.fleet.revive()
+        cloud.commit()
+    ticker = Ticker(cloud, journal, waiting, also=twin.fleet.poll)
     ticker.start()
     server.start()
     home.announce(server.port, options, version=VERSION)
@@ -86,18 +102,23 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
     waiting.end()
     server.stop()
     ticker.stop()
+    residents.end()
     sys.stderr.write("down\n")
     return 0
 
 
-def _twin(home: TwinHome, options: Options, cloud: Cloud) -> Twin:
+def _twin(
+    home: TwinHome, options: Options, cloud: Cloud, *, catalog: Catalog, residents: Residents
+) -> Twin:
     rsa = RsaKeys()
     twin = build(
         cloud,
-        catalog=load_catalog(chosen(home.path.parent / "catalog")),
+        catalog=catalog,
         parts=Parts(
             token=home.token(),
             rsa=rsa,
+            bodies=residents,
+            consoles=residents,
             # Names in buckets must not come twice, so that a seed does not make them.
             surfaces=(Storage(home.objects, clock=cloud.clock, chance=SeededEntropy()),),
             watcher=Recorder(Path(options.record)) if options.record else None,

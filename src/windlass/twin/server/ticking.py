@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from typing import TextIO
 
 from windlass.twin.clock import TwinClock
@@ -16,6 +17,8 @@ from windlass.twin.cloud import Cloud
 from windlass.twin.journal import SqliteJournal
 
 TICK_S = 0.05
+ALSO_S = 0.2
+"""How often whatever else goes on in real time is looked at, such as processes that end."""
 KEEP_S = 10.0
 """How often the time is kept: so far a killed twin's clock may go back if nothing happened."""
 
@@ -56,11 +59,14 @@ class Ticker:
         journal: SqliteJournal,
         waiting: RealWaiting,
         *,
+        also: Callable[[], None] | None = None,
         log: TextIO | None = None,
     ) -> None:
         self._cloud = cloud
         self._journal = journal
         self._waiting = waiting
+        self._also = also
+        self._also_at = time.monotonic()
         self._log = log or sys.stderr
         self._kept_at = time.monotonic()
         self._is_over = threading.Event()
@@ -95,6 +101,11 @@ class Ticker:
                 finally:
                     self._cloud.commit()
             self._waiting.wake()
+        if self._also is not None and time.monotonic() - self._also_at > ALSO_S:
+            with self._cloud.lock:
+                self._also()
+                self._cloud.commit()
+            self._also_at = time.monotonic()
         if time.monotonic() - self._kept_at > KEEP_S:
             self._keep()
 
