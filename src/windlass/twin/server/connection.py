@@ -51,7 +51,7 @@ class Connection:
         self._scheme = "http"
         self._fallback = site.own
         self._can_tunnel = True
-        self._is_ending = False
+        self.is_ending = False
         self.is_busy = False
 
     def serve(self) -> None:
@@ -79,7 +79,7 @@ class Connection:
 
     def end(self) -> None:
         """Take no more requests; the one that is being answered is answered."""
-        self._is_ending = True
+        self.is_ending = True
         if not self.is_busy:
             try:
                 self._sock.shutdown(socket.SHUT_RDWR)
@@ -106,7 +106,7 @@ class Connection:
         """Answer one request; the stream to read the next one from, or None."""
         try:
             data = stream.head()
-            if data is None or self._is_ending:
+            if data is None or self.is_ending:
                 return None
             self.is_busy = True
             head = parse(data)
@@ -146,7 +146,7 @@ class Connection:
         if response is None or response.status == 0:
             return False
         is_drained = body.is_over or drain(body, self._site.limits.drain_bytes)
-        stays = head.stays_open and is_drained and not self._is_ending
+        stays = head.stays_open and is_drained and not self.is_ending
         reply = Reply(self._sock, method=head.method, stays_open=stays, is_old=head.is_old)
         stays = self._sent(reply, response, request)
         if not is_drained:

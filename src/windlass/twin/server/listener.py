@@ -68,6 +68,8 @@ class Server:
                 left = list(self._connections)
             if not left or time.monotonic() > deadline:
                 return
+            for connection in left:  # All know it before the first of them notices.
+                connection.is_ending = True
             for connection in left:
                 connection.end()
             time.sleep(0.01)
