@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from windlass.twin.server.head import HEADERS_MAX, LINE_MAX, address, parse
 from windlass.twin.server.stream import Malformed
@@ -104,3 +106,27 @@ def test_a_host_that_is_none_is_refused(target, host):
     found = head(f"GET {target} HTTP/1.1\nHost: {host}")
     with pytest.raises(Malformed):
         address(found, scheme="http", fallback="x:1")
+
+
+WORDS = [
+    "GET",
+    "/",
+    "HTTP/1.1",
+    " ",
+    "\r\n",
+    "Host: a",
+    "Content-Length: 5",
+    ":",
+    "\x00",
+    "\t",
+    "é",
+]
+
+
+@given(st.one_of(st.binary(max_size=200), st.lists(st.sampled_from(WORDS)).map("".join)))
+def test_whatever_comes_is_taken_or_refused_and_nothing_breaks(data):
+    try:
+        found = parse(data if isinstance(data, bytes) else data.encode())
+        address(found, scheme="http", fallback="127.0.0.1:1")
+    except Malformed as refused:
+        assert 400 <= refused.status < 600

@@ -152,6 +152,24 @@ def test_too_many_clients_are_turned_away(serving):
         assert time.monotonic() < deadline
 
 
+@pytest.mark.parametrize("is_welcome", [True, False])
+def test_a_port_may_choose_whom_it_admits(serving, is_welcome):
+    seen = []
+
+    def admits(peer: tuple[str, int], local: tuple[str, int]) -> bool:
+        seen.append((peer, local))
+        return is_welcome
+
+    server = Server(lambda request: json_response({}), log=serving.log)
+    server.admits = admits
+    server.start()
+    serving.stack.callback(server.stop)
+    client = serving.client(server)
+    client.say(GET.format(host="x").replace("\n", "\r\n"))
+    assert client.is_closed() is not is_welcome
+    assert seen == [(client.sock.getsockname(), ("127.0.0.1", server.port))]
+
+
 def test_at_the_end_answers_under_way_are_finished_and_idle_clients_let_go(serving):
     is_asked, may_answer = threading.Event(), threading.Event()
 
