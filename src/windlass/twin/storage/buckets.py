@@ -198,7 +198,9 @@ def merge(resource: dict[str, Any], key: str, value: Any) -> None:
     """Merge one field as PATCH does: objects field by field, null removes."""
     if value is None:
         resource.pop(key, None)
-    elif isinstance(value, dict) and isinstance(resource.get(key), dict):
+    elif isinstance(value, dict):
+        if not isinstance(resource.get(key), dict):
+            resource[key] = {}
         for inner, wanted in value.items():
             merge(resource[key], inner, wanted)
     else:
