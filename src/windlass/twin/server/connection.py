@@ -100,6 +100,7 @@ class Connection:
             self._sock = self._site.tls.wrap_socket(self._sock, server_side=True)
             set_patience(self._sock, self._site.limits.silence_s)
             self._scheme = "https"
+            self._can_tunnel = False  # TLS inside TLS is nobody's way to Google.
         return Stream(self._sock, self._site.limits) if first else None
 
     def _next(self, stream: Stream) -> Stream | None:

@@ -6,7 +6,9 @@ Must not be imported by a command: it is started as a program of its own.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import resource
 import signal
 import sys
 import threading
@@ -38,6 +40,7 @@ from windlass.twin.storage.service import Storage
 from windlass.version import VERSION
 
 TAKEN = 3
+FILES_MAX = 1 << 16
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -46,6 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     home = TwinHome(given.home)
     options = Options(**{name: getattr(given, name) for name in Options.__slots__})
     home.make()
+    _allow_files()
     os.chdir(home.path)  # We outlive the command, whose folder may be removed.
     if not home.take():
         sys.stderr.write(f"another twin has {home.path}\n")
@@ -105,6 +109,14 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
     residents.end()
     sys.stderr.write("down\n")
     return 0
+
+
+def _allow_files() -> None:
+    """As many open files as we may have: each client is one, and the usual limit is low."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    # Some systems say that there is no limit, and then refuse to have none.
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, FILES_MAX), most))
 
 
 def _twin(

@@ -93,6 +93,12 @@ def test_tls_is_spoken_without_a_tunnel_too(serving, trusting):
     assert plain.ask(GET.format(host="x")).document["base"] == "http://x"
 
 
+def test_there_is_no_tunnel_inside_tls(serving, trusting):
+    client = serving.client(serving.server(tls=trusting[0]))
+    client.over(trusting[1].wrap_socket(client.sock, server_hostname="localhost"))
+    assert client.ask("CONNECT a:443 HTTP/1.1\nHost: a\n\n").status == 400
+
+
 def test_files_and_uploads_go_through_tls(serving, trusting, tmp_path):
     content = bytes(range(256)) * (3 << 12)
     path = tmp_path / "object"
