@@ -22,6 +22,7 @@ from typing import Any
 
 from windlass.errors import OptionRefused, TwinFailed, TwinNotUp, TwinPortTaken
 from windlass.ports.process import Processes
+from windlass.twin.machines.machines import Machines
 from windlass.twin.server.home import Options, Running, TwinHome, is_process
 
 START_S = 60.0
@@ -138,9 +139,10 @@ def status(home: TwinHome, running: Running) -> dict[str, Any]:
 
 
 def stop(home: TwinHome) -> bool:
-    """End the twin; False when there was none."""
+    """End the twin and its machines; False when there was none."""
     running = home.running()
     if running is None:
+        _end_survivors(home)
         return False
     os.kill(running.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_S
@@ -151,6 +153,7 @@ def stop(home: TwinHome) -> bool:
                 remedy=f"See {home.log}; end it with `kill -9 {running.pid}`: it loses nothing.",
             )
         time.sleep(0.02)
+    _end_survivors(home)
     return True
 
 
@@ -160,6 +163,9 @@ def reset(home: TwinHome, *, environment: Mapping[str, str]) -> Running | None:
     with _one_at_a_time(home):
         running = home.running()
         stop(home)
+        machines = Machines(home.path)
+        for folder in home.machines.glob("[!.]*"):
+            machines.delete(folder.name)
         for name in STATE:
             path = home.path / name
             if path.is_dir() and not path.is_symlink():
@@ -170,6 +176,15 @@ def reset(home: TwinHome, *, environment: Mapping[str, str]) -> Running | None:
             return None
         options = {name: getattr(running.options, name) for name in Options.__slots__}
         return _start(home, Wish(port=running.port, **options), environment)
+
+
+def _end_survivors(home: TwinHome) -> None:
+    """A twin that was killed leaves its machines running, for the next one to take over."""
+    if home.is_taken():
+        return  # One is just coming up, and they are its own.
+    machines = Machines(home.path)
+    for name in machines.live():
+        machines.kill(name)
 
 
 @contextlib.contextmanager
