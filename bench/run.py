@@ -23,6 +23,7 @@ BENCHMARKS = {
     "planning": "planning",
     "buying": "buying",
     "catalog": "catalog_load",
+    "storage": "storage",
 }
 
 
