@@ -28,6 +28,7 @@ from windlass.twin.market import Market
 from windlass.twin.metadata.server import MetadataServer
 from windlass.twin.quotas import Quotas
 from windlass.twin.tokens import Tokens
+from windlass.twin.tpu.service import Tpu
 
 if TYPE_CHECKING:
     from windlass.catalog.query import Catalog
@@ -57,6 +58,7 @@ class Twin:
     door: Door
     fleet: Fleet
     compute: Compute
+    tpu: Tpu
     market: Market
     quotas: Quotas
     billing: Billing
@@ -81,14 +83,23 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
     compute = Compute(
         cloud, catalog=catalog, policies=policies, market=market, quotas=quotas, fleet=fleet
     )
+    tpu = Tpu(
+        cloud,
+        catalog=catalog,
+        market=market,
+        quotas=quotas,
+        fleet=fleet,
+        project_metadata=lambda: compute.instances.project_metadata,
+    )
     metadata = MetadataServer(
         cloud,
         fleet=fleet,
         tokens=tokens,
-        guests={"compute": InstanceGuest(cloud, compute.instances)},
+        guests={"compute": InstanceGuest(cloud, compute.instances), "tpu": tpu.guest},
     )
     routes: dict[str, Route] = {
         **compute.routes(parts.consoles),
+        **tpu.routes(),
         **apis.routes(),
         **Projects(cloud, policies=policies).routes(),
         **accounts.routes(tokens),
@@ -122,6 +133,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         door=door,
         fleet=fleet,
         compute=compute,
+        tpu=tpu,
         market=market,
         quotas=quotas,
         billing=billing,

@@ -1,0 +1,238 @@
+"""The queue for slices: who waits, who is granted, and what becomes of what was granted.
+
+Must not take part of a request: all of its slices are had together, or none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from windlass.twin.market import Model
+from windlass.twin.shelf import Shelf
+from windlass.twin.tpu.names import not_found, place_of_name
+from windlass.twin.tpu.nodes import Order
+from windlass.twin.tpu.queued import WAITING, Queued, shown
+from windlass.twin.tpu.shapes import shaped
+from windlass.twin.tpu.timing import run_seconds
+
+if TYPE_CHECKING:
+    from windlass.twin.tpu.base import Base
+    from windlass.twin.tpu.node import Node
+
+AGAIN_S = 30.0
+"""So often the queue is looked through: room may come from anywhere."""
+EXPIRED = {
+    "code": 8,
+    "message": "The queued resource request expired: its valid until time passed before there was "
+    "enough capacity.",
+}
+
+
+class Queue:
+    """All queued resources. Listens to the nodes that were granted."""
+
+    def __init__(self, base: Base) -> None:
+        self._base = base
+        self._cloud = base.cloud
+        self._shelf: Shelf[Queued] = base.cloud.shelf(
+            Shelf("tpu.queue", encode=_encoded, decode=lambda document: Queued(**document))
+        )
+        self._made = max((one.number for _, one in self._shelf.items()), default=0)
+        # Whoever waits has an appointment, which outlives the process.
+        self._has_appointment = bool(self._waiting())
+        base.nodes.listeners.append(self)
+        base.operations.shows("queuedResources", self.show)
+        base.cloud.on("tpu.queue.again", self._again)
+        base.cloud.on("tpu.queue.look", self._look_due)
+        base.cloud.on("tpu.queue.gone", self._gone)
+
+    # --- what is there
+
+    def get(self, name: str) -> Queued:
+        """The request, or a refusal."""
+        queued = self._shelf.get(name)
+        if queued is None:
+            raise not_found(name)
+        return queued
+
+    def find(self, name: str) -> Queued | None:
+        """The request, if it is there."""
+        return self._shelf.get(name)
+
+    def under(self, prefix: str) -> list[Queued]:
+        """Those whose name begins so, in order."""
+        return [queued for _, queued in self._shelf.under(prefix)]
+
+    def show(self, name: str, version: str) -> dict[str, Any]:
+        """As a version of the API gives it; empty when it is gone."""
+        queued = self._shelf.get(name)
+        if queued is None:
+            return {}
+        return shaped(version, "QueuedResource", shown(queued, cloud=self._cloud))
+
+    def nodes(self, queued: Queued) -> list[Node]:
+        """Those it was granted that are still there."""
+        found = (self._base.nodes.find(name) for name in queued.nodes)
+        return [node for node in found if node is not None and node.queued == queued.name]
+
+    # --- what is done to them
+
+    def add(self, queued: Queued) -> None:
+        """It waits from now on, and is granted at once if it can be."""
+        self._made += 1
+        queued.number = self._made
+        self._save(queued)
+        for moment in (queued.after, queued.until):
+            if moment is not None:
+                at = max(moment, self._cloud.clock.now())
+                self._cloud.at(at, "tpu.queue.look", queued.name)
+        self.look()
+
+    def reset(self, queued: Queued) -> None:
+        """What it was granted goes, and it waits again, at the end."""
+        queued.move("SUSPENDING", initiator="USER")
+        for node in self.nodes(queued):
+            self._base.nodes.delete(node, seconds=0.0)
+        queued.nodes = []
+        queued.move(WAITING)
+        self._made += 1
+        queued.number = self._made
+        self._save(queued)
+        self.look()
+
+    def delete(self, queued: Queued, *, seconds: float) -> None:
+        """It goes, with what it was granted."""
+        queued.move("DELETING", initiator="USER")
+        self._save(queued)
+        for node in self.nodes(queued):
+            if node.state != "DELETING":
+                self._base.nodes.delete(node, seconds=seconds)
+        if seconds > 0:
+            self._cloud.later(seconds, "tpu.queue.gone", queued.name)
+        else:
+            self._gone(queued.name)
+
+    def look(self) -> None:
+        """Grant what can be granted now, the oldest first."""
+        for queued in self._waiting():
+            self._try(queued)
+        if not self._has_appointment and self._waiting():
+            self._has_appointment = True
+            self._cloud.later(AGAIN_S, "tpu.queue.again", "")
+
+    # --- what nodes tell (nodes.Listener)
+
+    def heard(self, node: Node, what: str) -> None:
+        """See nodes.Listener."""
+        if what in ("preempted", "stopped", "gone"):
+            # There is room now; whoever is being told has to finish first.
+            self._cloud.later(0.0, "tpu.queue.look", "")
+        queued = self._shelf.get(node.queued) if node.queued else None
+        if queued is None or queued.state == "DELETING" or node.name not in queued.nodes:
+            return
+        if what == "ready":
+            self._ready(queued)
+        elif what == "warned" and queued.state != "SUSPENDING":
+            queued.move("SUSPENDING", initiator="SERVICE")
+            self._save(queued)
+            for other in self.nodes(queued):
+                self._base.nodes.preempt(other)
+        elif what in ("preempted", "gone"):
+            self._lost(queued, node, what)
+
+    def _ready(self, queued: Queued) -> None:
+        nodes = self.nodes(queued)
+        is_whole = len(nodes) == len(queued.nodes)
+        if is_whole and all(node.state == "READY" for node in nodes):
+            queued.move("ACTIVE")
+            self._save(queued)
+
+    def _lost(self, queued: Queued, node: Node, what: str) -> None:
+        """A node is gone or was taken back; the last one takes the request with it."""
+        is_expired = what == "gone" and node.state != "DELETING"
+        initiator = "SERVICE" if what == "preempted" or is_expired else "USER"
+        if what == "gone":
+            queued.nodes = [name for name in queued.nodes if name != node.name]
+        if all(one.state == "PREEMPTED" for one in self.nodes(queued)):
+            already = queued.initiator if queued.state in ("SUSPENDING", "SUSPENDED") else ""
+            queued.move("SUSPENDED", initiator=already or initiator)
+        self._save(queued)
+
+    # --- granting
+
+    def _waiting(self) -> list[Queued]:
+        found = [queued for _, queued in self._shelf.items() if queued.state == WAITING]
+        return sorted(found, key=lambda one: one.number)
+
+    def _try(self, queued: Queued) -> None:
+        now = self._cloud.clock.now()
+        if queued.until is not None and now >= queued.until:
+            queued.move("FAILED", initiator="SERVICE", error=EXPIRED)
+            self._save(queued)
+            return
+        if queued.after is not None and now < queued.after:
+            return
+        orders = self._orders(queued, now)
+        kinds = self._base.kinds
+        zone = place_of_name(queued.name).zone
+        wanted = [kinds.wanted(zone, order.slice, order.model) for order in orders]
+        error = self._base.room.over_quota(wanted) or self._taken(orders)
+        if error is not None:
+            queued.move("FAILED", initiator="SERVICE", error=error)
+            self._save(queued)
+        elif self._base.room.fits(wanted):
+            queued.move("PROVISIONING")
+            queued.nodes = [order.name for order in orders]
+            self._save(queued)
+            for order in orders:
+                self._base.nodes.create(order)
+
+    def _orders(self, queued: Queued, now: float) -> list[Order]:
+        place, delays = place_of_name(queued.name), self._cloud.settings.delays
+        specs = queued.specs()
+        orders = []
+        for number, (node_id, properties) in enumerate(specs):
+            model = queued.model(properties)
+            # Only flex-start ends by itself; other tiers have no limit whatever the body says.
+            is_flex = model is Model.FLEX_START
+            run_s = run_seconds(queued.body.get("runDuration") or {}, now) if is_flex else None
+            orders.append(
+                Order(
+                    name=place.name("nodes", node_id),
+                    properties=properties,
+                    slice=self._base.kinds.asked(place, properties),
+                    model=model,
+                    boot_s=delays.queue + delays.tpu,
+                    run_s=run_s,
+                    queued=queued.name,
+                    slice_number=number,
+                    slices=len(specs),
+                )
+            )
+        return orders
+
+    def _taken(self, orders: list[Order]) -> dict[str, Any] | None:
+        """Somebody may have used a name while the request waited."""
+        for order in orders:
+            if self._base.nodes.find(order.name) is not None:
+                return {"code": 6, "message": f"Resource '{order.name}' already exists"}
+        return None
+
+    def _again(self, _: str) -> None:
+        self._has_appointment = False
+        self.look()
+
+    def _look_due(self, _: str) -> None:
+        self.look()
+
+    def _gone(self, name: str) -> None:
+        queued = self._shelf.get(name)
+        if queued is not None and queued.state == "DELETING":
+            self._shelf.drop(name)
+
+    def _save(self, queued: Queued) -> None:
+        self._shelf.put(queued.name, queued)
+
+
+def _encoded(queued: Queued) -> dict[str, Any]:
+    return {name: getattr(queued, name) for name in Queued.__slots__}

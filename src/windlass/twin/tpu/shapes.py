@@ -1,0 +1,98 @@
+"""Answers in the shape of the version that is asked: v1, v2 and v2alpha1 differ, and clients crash
+on fields that they do not know.
+
+Must not know where a resource comes from: it is given in the widest shape.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from windlass.twin.compute.filters import parsed
+from windlass.twin.discovery.api import load_api
+from windlass.twin.refusals import Refusal
+
+if TYPE_CHECKING:
+    from windlass.twin.call import Call
+
+MOST = 1000
+API_VERSIONS = {"v1": "V2_ALPHA1", "v2": "V2", "v2alpha1": "V2_ALPHA1"}
+PORT = 8470
+
+
+def shaped(version: str, schema: str, resource: dict[str, Any]) -> dict[str, Any]:
+    """A resource as a version of the API shows it."""
+    if schema == "Node":
+        resource = {**resource, "apiVersion": API_VERSIONS[version]}
+        if version == "v1":
+            resource = _first_node(resource)
+    if schema == "QueuedResource" and version == "v2":
+        resource = _with_multislice(resource)
+    schemas = load_api("tpu", version).schemas
+    fitted: dict[str, Any] = _fitted(schemas, {"$ref": schema}, resource)
+    return fitted
+
+
+def _fitted(schemas: Mapping[str, Any], schema: Mapping[str, Any], value: Any) -> Any:
+    """Without the fields that the version does not have."""
+    schema = schemas[schema["$ref"]] if "$ref" in schema else schema
+    if isinstance(value, list):
+        return [_fitted(schemas, schema.get("items", {}), one) for one in value]
+    fields = schema.get("properties")
+    if not isinstance(value, dict) or fields is None:
+        return value
+    return {
+        name: _fitted(schemas, fields[name], one) for name, one in value.items() if name in fields
+    }
+
+
+def _first_node(node: dict[str, Any]) -> dict[str, Any]:
+    """A TPU VM as v1 shows it, which knew only nodes without a machine of their own."""
+    first = (node.get("networkEndpoints") or [{}])[0]
+    shown = {
+        **node,
+        "tensorflowVersion": node.get("runtimeVersion", ""),
+        "network": node.get("networkConfig", {}).get("network", ""),
+        "serviceAccount": node.get("serviceAccount", {}).get("email", ""),
+    }
+    if first:
+        shown |= {"ipAddress": first.get("ipAddress", ""), "port": str(PORT)}
+    return shown
+
+
+def _with_multislice(queued: dict[str, Any]) -> dict[str, Any]:
+    """v2 has another name for several slices."""
+    specs = []
+    for spec in queued.get("tpu", {}).get("nodeSpec", []):
+        several = spec.get("multiNodeParams")
+        specs.append({**spec, "multisliceParams": several} if several else spec)
+    return {**queued, "tpu": {"nodeSpec": specs}}
+
+
+def paged(call: Call, field: str, found: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """A page of a list."""
+    test = parsed(call.query.get("filter", ""))
+    chosen = [one for one in found if test(one)]
+    start = _offset(call.query.get("pageToken", ""))
+    size = min(int(call.query.get("pageSize") or MOST) or MOST, MOST)
+    answer: dict[str, Any] = {}
+    if page := chosen[start : start + size]:
+        answer[field] = page
+    if start + size < len(chosen):
+        answer["nextPageToken"] = base64.urlsafe_b64encode(f"tpu:{start + size}".encode()).decode()
+    return answer
+
+
+def _offset(token: str) -> int:
+    if not token:
+        return 0
+    try:
+        mark, _, number = base64.urlsafe_b64decode(token).decode().partition(":")
+        if mark == "tpu":
+            return int(number)
+    except (ValueError, binascii.Error):
+        pass
+    raise Refusal(400, "Invalid page token.")
