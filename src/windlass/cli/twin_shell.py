@@ -1,13 +1,16 @@
-"""How a shell is started that talks to the twin and says so in its prompt.
+"""Becomes a program that talks to the twin: any one, or a shell that says so in its prompt.
 
-Must not start it. What the user's own start-up files set must not win over the twin, so that the
-twin's variables are set once more after them.
+Must not let what the user's own start-up files set win over the twin: a shell sets the twin's
+variables once more after them.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NoReturn
 
 MARK = "(twin) "
 
@@ -50,3 +53,18 @@ def shell_call(
         return [shell, "--init-command", start, "--interactive"], changed
     changed["PS1"] = f"{MARK}$ "
     return [shell, "-i"], changed
+
+
+def become(words: list[str], environment: dict[str, str]) -> NoReturn:
+    """Be that program from now on: signals and its exit status are its own then."""
+    from windlass.errors import ToolMissing
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        os.execvpe(words[0], words, environment)
+    except OSError as error:
+        raise ToolMissing(
+            f"{words[0]} cannot be started: {error.strerror}",
+            remedy="See whether it is installed and on your PATH.",
+        ) from error

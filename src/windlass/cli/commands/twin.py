@@ -5,7 +5,6 @@ Must not be the twin, nor import it before a command is called.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -157,6 +156,7 @@ def env(mode: str, shell: str) -> None:
 @click.argument("words", metavar="-- COMMAND...", nargs=-1, type=click.UNPROCESSED)
 def execute(mode: str, words: tuple[str, ...]) -> None:
     """Run a program that talks to the twin. The exit status is the program's."""
+    from windlass.cli.twin_shell import become
     from windlass.errors import OptionRefused
     from windlass.twin.server.variables import applied
 
@@ -166,14 +166,14 @@ def execute(mode: str, words: tuple[str, ...]) -> None:
             remedy="Give it behind `--`: `windlass twin exec -- gcloud compute zones list`.",
         )
     home, _, found = _found(mode)
-    _become(list(words), applied(home.caller, found))
+    become(list(words), applied(home.caller, found))
 
 
 @command.command("shell")
 @mode_option
 def shell(mode: str) -> None:
     """Start a shell that talks to the twin; its prompt says so. Leave it with `exit`."""
-    from windlass.cli.twin_shell import shell_call
+    from windlass.cli.twin_shell import become, shell_call
     from windlass.twin.server.variables import applied, script
 
     home, twin, found = _found(mode)
@@ -183,7 +183,7 @@ def shell(mode: str) -> None:
         environment=applied(home.caller, found),
         scripts={name: script(found, shell=name) for name in ("sh", "fish")},
     )
-    _become(words, environment)
+    become(words, environment)
 
 
 @command.command("reset")
@@ -277,6 +277,7 @@ def _check_packages() -> None:
 
 
 def _serve_here(twin: TwinHome, words: list[str], environment: dict[str, str]) -> NoReturn:
+    from windlass.cli.twin_shell import become
     from windlass.errors import OptionRefused
 
     running = twin.running()
@@ -285,19 +286,4 @@ def _serve_here(twin: TwinHome, words: list[str], environment: dict[str, str]) -
             f"the twin is up already (process {running.pid})",
             remedy="Stop it first with `windlass twin down`.",
         )
-    _become(words, environment)
-
-
-def _become(words: list[str], environment: dict[str, str]) -> NoReturn:
-    """Be that program from now on: signals and its exit status are its own then."""
-    from windlass.errors import ToolMissing
-
-    sys.stdout.flush()
-    sys.stderr.flush()
-    try:
-        os.execvpe(words[0], words, environment)
-    except OSError as error:
-        raise ToolMissing(
-            f"{words[0]} cannot be started: {error.strerror}",
-            remedy="See whether it is installed and on your PATH.",
-        ) from error
+    become(words, environment)

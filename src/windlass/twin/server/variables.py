@@ -51,6 +51,8 @@ AUTHORITY_NAMES = (
     "SSL_CERT_FILE",
 )
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
+# gcsfs looks at the proxy only when it is told to.
+GCSFS = '{"session_kwargs": {"trust_env": true}}'
 NO_PROXY = "127.0.0.1,localhost,::1"
 
 # Services whose endpoint gcloud lets one choose, and the prefix under which the twin plays them.
@@ -151,6 +153,7 @@ def _proxy(home: TwinHome, running: Running) -> dict[str, str]:
         "NO_PROXY": NO_PROXY,
         "no_proxy": NO_PROXY,
         **dict.fromkeys(AUTHORITY_NAMES, str(home.authority)),
+        **dict.fromkeys(("FSSPEC_GCS", "FSSPEC_GS"), GCSFS),
     }
 
 
