@@ -142,7 +142,13 @@ def no_ambient_world(source: Source) -> Iterator[str]:
 
 def threads_in_one_place(source: Source) -> Iterator[str]:
     """Threads exist in one file of the control plane, and where the twin meets the world."""
-    if source.is_under("controller/workers.py", "twin/server", "twin/machines", *NODE_SIDE):
+    meets_world = ("twin/server", "twin/machines", "twin/storage")
+    if source.is_under("controller/workers.py", *meets_world, *NODE_SIDE):
+        return
+    if source.is_under("twin"):
+        # The server's threads come in here: locks are needed, threads are not.
+        for line in sorted({line for line, name in used(source) if name == "threading.Thread"}):
+            yield source.at(line, "the twin starts threads only in its server and its machines")
         return
     for line in sorted({line for line, name in imported(source) if name.startswith(THREADS)}):
         yield source.at(line, "threads belong into controller/workers.py")
