@@ -5,6 +5,8 @@ Must not be used to run anything: they stand here because the published figures 
 
 from __future__ import annotations
 
+from math import inf
+
 from windlass.planner.buying.model import Decision, Observation, Place, Terms, Zone
 from windlass.planner.buying.net import SHORT_H
 
@@ -38,7 +40,7 @@ def greedy(seen: Observation, terms: Terms) -> Decision:
 def time_sliced(seen: Observation, terms: Terms) -> Decision:
     """Greedy in each slice of the time, for its share of the work; what is ahead is carried over.
 
-    On-demand is left when a new slice begins, if spot is there and there is time for a move.
+    On-demand is left when a new slice begins, as soon as that slice has time to spare.
     """
     spare_h = min(_spare_h(seen, terms), _slice_spare_h(seen, terms))
     rest_h = max(_slice_ends_in_h(seen, terms), terms.look_h)
@@ -50,8 +52,6 @@ def time_sliced(seen: Observation, terms: Terms) -> Decision:
         return _on_demand(seen, terms, hold_h=hold_h)
     if zone is not None:
         return _answer(Place.SPOT, zone.name, seen.time_h)
-    if seen.holding.place is Place.ON_DEMAND:
-        return _on_demand(seen, terms, hold_h=rest_h)
     return _answer(Place.IDLE, "", min(spare_h, rest_h))
 
 
@@ -64,8 +64,8 @@ def _slice_spare_h(seen: Observation, terms: Terms) -> float:
     """The slack of the slice alone, less that of two restarts."""
     ends_in_h = _slice_ends_in_h(seen, terms)
     after = (seen.time_h - ends_in_h) / terms.deadline_h
-    to_do_h = max(0.0, seen.work_h - after * terms.work_h)
-    return ends_in_h - to_do_h - 2 * terms.restart_h
+    to_do_h = seen.work_h - after * terms.work_h
+    return inf if to_do_h <= 0 else ends_in_h - to_do_h - 2 * terms.restart_h
 
 
 def uniform_progress(seen: Observation, terms: Terms) -> Decision:

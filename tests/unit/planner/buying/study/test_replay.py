@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -100,3 +102,37 @@ def test_the_policy_sees_no_future():
 def test_starts_are_spread_evenly():
     assert starts(100, length=40, count=4) == [0, 20, 40, 60]
     assert starts(100, length=101, count=4) == []
+
+
+def test_time_sliced_is_greedy_in_each_slice_and_carries_over_what_is_ahead():
+    told = terms(work=60, steps=120, restart=1)
+    calm = replay(market("#" * 120), baselines.time_sliced, work=60, terms=told)
+    assert (calm.is_met, calm.on_demand, calm.starts) == (True, 0, 1)
+    gone = replay(market("." * 120), baselines.time_sliced, work=60, terms=told)
+    waits = replay(market("." * 120), baselines.greedy, work=60, terms=told)
+    assert gone.is_met and waits.is_met
+    # Each slice waits as long as it can, so that work is done in every slice and not at the end.
+    assert gone.starts > waits.starts == 1
+
+
+def test_machines_that_are_out_of_stock_do_not_come_and_what_is_held_is_kept():
+    seen_then = []
+
+    def asking(seen, told):
+        seen_then.append(seen)
+        return Decision(
+            place=Place.ON_DEMAND,
+            zone="zone-0",
+            hold_h=1.0,
+            promise=1.0,
+            reason="",
+            meanwhile="zone-0" if seen.holding.place is Place.IDLE else "",
+        )
+
+    out = replace(market("#" * 20), stock=np.array([False] * 4 + [True] * 16))
+    outcome = replay(out, asking, work=10, terms=terms(work=10, steps=20, restart=1))
+    assert (outcome.is_met, outcome.spot, outcome.starts) == (True, 4, 2)
+    assert [seen.refused_h for seen in seen_then] == [None, 0.0, 0.0, 0.0, 0.0]
+    # Asking on and on is asking once.
+    assert [seen.asked for seen in seen_then] == [0, 1, 1, 1, 1]
+    assert seen_then[1].holding.place is Place.SPOT
