@@ -35,6 +35,7 @@ class Related:
         self._body = body
         self._boundary = boundary_of(content_type)
         self._ahead = b""
+        self._line_end = b"\r\n"
         self.media_type = ""
         """What the second part says that it is; known once the document was read."""
 
@@ -50,7 +51,7 @@ class Related:
 
     def pieces(self) -> Iterator[bytes]:
         """The second part, up to the last boundary."""
-        end = b"\r\n" + self._boundary
+        end = self._line_end + self._boundary
         while True:
             at = self._ahead.find(end)
             if at >= 0:
@@ -68,7 +69,9 @@ class Related:
 
     def _head(self) -> bytes:
         """A part's headers, which may be none: then a blank line follows at once."""
-        self._until(b"\n")
+        # Some clients (gcsfs, gsutil) end lines with a bare line feed, before the last boundary
+        # too; the bytes of the part may end with a carriage return that is theirs.
+        self._line_end = b"\r\n" if self._until(b"\n").endswith(b"\r") else b"\n"
         self._fill(1)
         if self._ahead.startswith((b"\r\n", b"\n")):
             self._until(b"\n")
