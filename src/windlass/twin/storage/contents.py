@@ -9,7 +9,9 @@ import base64
 import functools
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +23,9 @@ from windlass.twin.storage.database import Reads, Transaction
 
 INLINE_MOST = 64 << 10
 """Up to this size a content is in the table: one commit, no file."""
+BESIDE_LEAST = 1 << 20
+BESIDE_MOST = 8
+"""How many pieces may wait: an upload must not be held in memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,18 +41,33 @@ class Content:
 
 
 class Hashes:
-    """The two hashes of Cloud Storage, of what was seen so far."""
+    """The two hashes of Cloud Storage, of what was seen so far.
+
+    MD5 takes longer than all the rest of a large upload together, so a thread of its own does it.
+    """
 
     def __init__(self) -> None:
         self._crc32c = 0
         self._md5 = hashlib.md5(usedforsecurity=False)
+        self._beside: _Beside | None = None
         self.size = 0
 
     def update(self, piece: bytes) -> None:
         """See more."""
         self._crc32c = google_crc32c.extend(self._crc32c, piece)
-        self._md5.update(piece)
+        if self._beside is None and self.size >= BESIDE_LEAST:
+            self._beside = _Beside(self._md5.update)
+        if self._beside is None:
+            self._md5.update(piece)
+        else:
+            self._beside.take(piece)
         self.size += len(piece)
+
+    def settle(self) -> None:
+        """Wait until all that was seen is hashed; the thread ends."""
+        if self._beside is not None:
+            self._beside.end()
+            self._beside = None
 
     @property
     def crc32c(self) -> str:
@@ -57,7 +77,30 @@ class Hashes:
     @property
     def md5(self) -> str:
         """Base64."""
+        self.settle()
         return base64.b64encode(self._md5.digest()).decode()
+
+
+class _Beside:
+    """Does something with pieces on a thread of its own, a few of them behind."""
+
+    def __init__(self, work: Callable[[bytes], None]) -> None:
+        self._work = work
+        self._pieces: queue.Queue[bytes] = queue.Queue(BESIDE_MOST)
+        self._thread = threading.Thread(target=self._run, name="twin-md5", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while piece := self._pieces.get():
+            self._work(piece)
+
+    def take(self, piece: bytes) -> None:
+        if piece:
+            self._pieces.put(piece)
+
+    def end(self) -> None:
+        self._pieces.put(b"")
+        self._thread.join()
 
 
 class Spool:
@@ -132,6 +175,7 @@ class Spool:
 
     def close(self) -> None:
         """Let go of the blob, which stays."""
+        self.hashes.settle()
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
