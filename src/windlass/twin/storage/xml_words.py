@@ -18,7 +18,7 @@ from windlass.twin.storage.faults import XML_MESSAGES, StorageRefusal
 from windlass.twin.storage.media import object_headers
 
 XML_TYPE = ("Content-Type", "application/xml; charset=UTF-8")
-NAMESPACE = "http://doc.s3.amazonaws.com/2006-03-01"
+NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 BODY_MOST = 8 << 20
 _HEADERS = {
     "content-type": "contentType",
