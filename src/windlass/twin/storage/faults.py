@@ -1,15 +1,16 @@
 """What Cloud Storage says when it refuses, word for word, in both of its languages.
 
-Must not decide whether to refuse. Public sources of the words, by function:
-`no_such_object`, `no_such_bucket`: github.com/googleapis/python-storage issues 1165, 74 (client
-logs); `condition_failed`: github.com/googleapis/google-cloud-go issue 5378 and
-github.com/fsspec/gcsfs issue 323; `bucket_exists`: github.com/gitpod-io/gitpod issue 15578, for
-others' buckets github.com/percona/mongo_terraform_ansible issue 24; `bucket_not_empty`:
-github.com/GoogleCloudPlatform/gsutil gslib/gcs_json_api.py; `hash_mismatch`:
-github.com/googleapis/storage-testbench; XML codes:
-cloud.google.com/storage/docs/xml-api/reference-status; `held`:
-cloud.google.com/storage/docs/object-holds; reasons:
-cloud.google.com/storage/docs/json_api/v1/status-codes.
+Must not decide whether to refuse. Where the words were seen in public, by function (issues are
+those of github.com):
+`no_such_object`: googleapis/java-storage 49. `condition_failed`: hashicorp/terraform 30149; its
+location: vitalif/grive2 21. `bucket_exists`: gitpod-io/gitpod 15578, for others' buckets
+percona/mongo_terraform_ansible 24. `bucket_not_empty`: kestra-io/plugin-gcp 321.
+`hash_mismatch`: googleapis/python-storage 1541. `upload_gap`: RobinBobin/
+react-native-google-drive-api-wrapper 102, with 503 as in Byron/google-apis-rs 286.
+`short_chunk`: googleapis/gcs-resumable-upload 17. Codes, reasons and messages of XML:
+cloud.google.com/storage/docs/xml-api/reference-status; reasons of JSON:
+cloud.google.com/storage/docs/json_api/v1/status-codes. For the others a status and a reason are
+documented there, but no body was found: their words are ours.
 """
 
 from __future__ import annotations
@@ -196,3 +197,22 @@ def not_modelled(method: str) -> StorageRefusal:
 def busy() -> StorageRefusal:
     """Another request writes to the same session."""
     return StorageRefusal(503, "We encountered an internal error. Please try again.")
+
+
+def upload_gap(*, offset: int, received: int) -> StorageRefusal:
+    """Bytes between what has arrived and what comes are missing."""
+    return StorageRefusal(
+        503,
+        "Invalid request.  According to the Content-Range header, the upload offset is "
+        f"{offset} byte(s), which exceeds already uploaded size of {received} byte(s).",
+    )
+
+
+def short_chunk(size: int) -> StorageRefusal:
+    """A chunk that is not the last must be a quantum at least."""
+    return invalid(
+        "Invalid request.  The number of bytes uploaded is required to be equal or greater than "
+        "262144, except for the final request (it's recommended to be the exact multiple of "
+        f"262144).  The received request contained {size} bytes, which does not meet this "
+        "requirement."
+    )

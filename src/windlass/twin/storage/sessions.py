@@ -204,12 +204,7 @@ class _Writing:
         session = self._session
         offset = session.received if self._span.start is None else self._span.start
         if offset > session.received:
-            raise faults.StorageRefusal(
-                503,
-                "Invalid request. According to the Content-Range header, the upload offset is "
-                f"{offset} byte(s), which exceeds already uploaded size of {session.received} "
-                "byte(s).",
-            )
+            raise faults.upload_gap(offset=offset, received=session.received)
         spool = self._opened()
         try:
             is_complete = self._fill(spool, skip=session.received - offset)
@@ -234,16 +229,15 @@ class _Writing:
         What a lost connection cuts off is kept up to the last quantum, and a last piece that is
         no quantum only when it is the object's last.
         """
+        quanta = 0
         try:
             _drop(self._body, skip)
             while len(piece := _exactly(self._body, QUANTUM)) == QUANTUM:
                 spool.write(piece)
+                quanta += 1
         except ConnectionError:
             self._keep(spool)
             raise
-        return self._take_last(spool, piece)
-
-    def _take_last(self, spool: Spool, piece: bytes) -> bool:
         size = spool.hashes.size + len(piece)
         total = self._span.total
         if self._is_whole or total == size:
@@ -251,6 +245,8 @@ class _Writing:
             return True
         if total is not None and size > total:
             raise faults.invalid("Invalid request. There were more bytes than were announced.")
+        if not quanta and not skip:
+            raise faults.short_chunk(len(piece))
         return False
 
     def _keep(self, spool: Spool) -> int:

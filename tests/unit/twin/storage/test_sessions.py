@@ -69,6 +69,16 @@ def test_bytes_that_are_there_already_are_skipped(client):
     assert client.bytes("a") == WHOLE
 
 
+@pytest.mark.parametrize("total", ["*", SIZE])
+def test_a_chunk_must_be_a_quantum_unless_it_is_the_last(client, total):
+    session = client.start_session("a")
+    response = client.send(session, WHOLE[:1000], span=span(0, 1000, total))
+    assert response.status == 400
+    assert b"The received request contained 1000 bytes" in content(response)
+    assert kept(client.send(session, span="bytes */*")) == 0
+    is_done(client.send(session, WHOLE, span=span(0, SIZE, SIZE)))
+
+
 def test_a_gap_is_refused(client):
     session = client.start_session("a")
     message = client.send(session, b"x" * QUANTUM, span=span(QUANTUM, 2 * QUANTUM))
