@@ -51,8 +51,9 @@ class Guard(Protocol):
 class Faults(Protocol):
     """Makes Google behave badly."""
 
-    def before(self, request: Request, *, method: str) -> Response | None:
-        """An answer instead of the true one."""
+    def before(self, request: Request, *, method: str) -> Request | Response:
+        """The request as it arrives, or an answer instead of the true one. `method` is empty for
+        a surface's."""
 
     def after(self, request: Request, response: Response, *, method: str) -> Response:
         """The answer as the client gets it; it may be LOST."""
@@ -111,7 +112,7 @@ class Door:
             return refusal.response()
         for surface in self._surfaces:
             if surface.handles(request):
-                answer = partial(surface.answer, request, principal=principal)
+                answer = partial(surface.answer, principal=principal)
                 return self._with_faults(request, answer, method="")
         return self._call(request, principal=principal)
 
@@ -129,13 +130,15 @@ class Door:
             return _no_such_path(request).response()
         body: Any = None
 
-        def carry_out() -> Response:
+        def carry_out(arrived: Request) -> Response:
             nonlocal body
             try:
-                body = _json_body(request)
-                return self._carry_out(request, found, body=body, principal=principal)
+                body = _json_body(arrived)
+                return self._carry_out(arrived, found, body=body, principal=principal)
             except Refusal as refusal:
-                return refusal.response()
+                # Compute Engine's own errors have no status; those of the front end before it do.
+                is_plain = found.api.name == "compute" and not refusal.details
+                return refusal.response(with_status=not is_plain)
 
         response = self._with_faults(request, carry_out, method=found.match.method.id)
         if self._watcher is not None:
@@ -143,14 +146,14 @@ class Door:
         return response
 
     def _with_faults(
-        self, request: Request, answer: Callable[[], Response], *, method: str
+        self, request: Request, answer: Callable[[Request], Response], *, method: str
     ) -> Response:
         if self._faults is None:
-            return answer()
-        instead = self._faults.before(request, method=method)
-        if instead is not None:
-            return instead
-        return self._faults.after(request, answer(), method=method)
+            return answer(request)
+        arrived = self._faults.before(request, method=method)
+        if isinstance(arrived, Response):
+            return arrived
+        return self._faults.after(request, answer(arrived), method=method)
 
     def _carry_out(self, request: Request, found: Found, *, body: Any, principal: str) -> Response:
         assert found.match is not None

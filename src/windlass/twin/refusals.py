@@ -49,6 +49,7 @@ class Refusal(Exception):
         status: str = "",
         details: Sequence[dict[str, Any]] = (),
         headers: Sequence[tuple[str, str]] = (),
+        location: str = "",
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -57,6 +58,8 @@ class Refusal(Exception):
         self.status = status or STATUSES.get(code, "UNKNOWN")
         self.details = tuple(details)
         self.headers = tuple(headers)
+        self.location = location
+        """What is to blame: a header, or in Cloud Storage a parameter."""
 
     def body(self, *, with_status: bool = True) -> dict[str, Any]:
         """As JSON. Cloud Storage's has no `status`, and its clients print it differently then."""
@@ -65,6 +68,8 @@ class Refusal(Exception):
             "message": self.message,
             "errors": [{"message": self.message, "domain": "global", "reason": self.reason}],
         }
+        if self.location:
+            error["errors"][0] |= {"location": self.location, "locationType": "header"}
         if with_status:
             error["status"] = self.status
         if self.details:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from windlass.cli.params import json_option
+from windlass.cli.twin_faults import fault
 
 if TYPE_CHECKING:
     from windlass.assemble import Home
@@ -86,6 +87,7 @@ def up(is_foreground: bool, is_json: bool, **wishes: Any) -> None:
     for name in ("scenario", "record"):
         if wishes[name] is not None:
             wishes[name] = str(wishes[name].absolute())
+    _check_scenario(twin, wishes["scenario"])
     wish = control.Wish(**wishes)
     environment = _clean(home.caller)
     if is_foreground:
@@ -221,8 +223,11 @@ def gcloud_config() -> None:
 
     _, twin = _homes()
     running = control.running_or_refuse(twin)
-    write_gcloud(twin, running.port, Settings())
+    write_gcloud(twin, running.port, Settings(project=running.project))
     sys.stdout.write(f"{twin.gcloud}\n")
+
+
+command.add_command(fault)
 
 
 def _homes() -> tuple[Home, TwinHome]:
@@ -261,6 +266,16 @@ def _print_status(twin: TwinHome, running: Running | None, *, is_json: bool) -> 
 def _clean(caller: Mapping[str, str]) -> dict[str, str]:
     """A twin that was started from inside a rank must not carry the rank's marks."""
     return {name: value for name, value in caller.items() if not name.startswith("WINDLASS_")}
+
+
+def _check_scenario(twin: TwinHome, named: str | None) -> None:
+    """Refuse a file that is wrong here, where somebody reads what is said about it."""
+    if named is None:
+        return
+    from windlass.catalog.load import chosen, load_catalog
+    from windlass.twin.scenario.load import load_scenario
+
+    load_scenario(Path(named), catalog=load_catalog(chosen(twin.path.parent / "catalog")))
 
 
 def _check_packages() -> None:

@@ -81,13 +81,20 @@ class Access:
         service = f"{call.method.api}.googleapis.com"
         resource = place
         if call.method.api == "compute":
-            message = f"Required '{permission}' permission for '{resource}'"
-        else:
-            message = (
-                f"Permission '{permission}' denied on resource '//{service}/{resource}' (or it "
-                "may not exist)."
-            )
+            resource = _compute_resource(call, place)
+            return Refusal(403, f"Required '{permission}' permission for '{resource}'")
+        message = (
+            f"Permission '{permission}' denied on resource '//{service}/{resource}' (or it "
+            "may not exist)."
+        )
         details = [
             error_info("IAM_PERMISSION_DENIED", service, permission=permission, resource=resource)
         ]
         return Refusal(403, message, details=details)
+
+
+def _compute_resource(call: Call, place: str) -> str:
+    """What the call is about: the resource of its path, with the name of what it makes."""
+    path = call.request.path.partition("/projects/")[2].split("/")[1:]
+    name = call.body.get("name", "")
+    return "/".join([place, *path, *([name] if name else [])])

@@ -62,6 +62,14 @@ class Policies:
         """Take a permission away whatever the roles say; `*` is everybody."""
         self._denied.put(f"{member} {permission}", {})
 
+    def permit(self, member: str, permission: str) -> None:
+        """Give back what was taken away."""
+        self._denied.drop(f"{member} {permission}")
+
+    def denied(self) -> list[tuple[str, str]]:
+        """Members and permissions that were taken away."""
+        return [(key.partition(" ")[0], key.partition(" ")[2]) for key, _ in self._denied.items()]
+
     def allows(self, principal: str, resources: Iterable[str], permission: str) -> bool:
         """Whether somebody may, by the policy of one of the resources (a bucket, its project)."""
         members = {f"user:{principal}", f"serviceAccount:{principal}", "allUsers"}

@@ -16,7 +16,9 @@ from typing import Any
 
 from windlass.errors import HomeUnusable
 from windlass.twin.server.files import write_private
+from windlass.twin.settings import Settings
 
+PROJECT = Settings().project
 ASKING_S = 1.0
 """Whoever asks whether a twin runs holds its lock for an instant; a new one waits that out."""
 
@@ -46,6 +48,7 @@ class Running:
     started: float
     version: str
     options: Options
+    project: str = PROJECT
 
     @property
     def url(self) -> str:
@@ -170,7 +173,9 @@ class TwinHome:
         finally:
             os.close(lock)
 
-    def announce(self, port: int, options: Options, *, version: str) -> None:
+    def announce(
+        self, port: int, options: Options, *, version: str, project: str = PROJECT
+    ) -> None:
         """Tell everybody where we listen."""
         document = {
             "pid": os.getpid(),
@@ -178,6 +183,7 @@ class TwinHome:
             "port": port,
             "started": time.time(),
             "version": version,
+            "project": project,
             **asdict(options),
         }
         write_private(self.path / "twin.json", json.dumps(document, indent=2) + "\n")
@@ -192,6 +198,7 @@ class TwinHome:
                 port=int(document["port"]),
                 started=float(document["started"]),
                 version=str(document["version"]),
+                project=str(document.get("project", PROJECT)),
                 options=Options(
                     **{name: document[name] for name in Options.__slots__ if name in document}
                 ),

@@ -9,7 +9,6 @@ import shlex
 from collections.abc import Mapping
 
 from windlass.twin.server.home import Running, TwinHome
-from windlass.twin.settings import Settings
 
 MODES = ("proxy", "endpoints")
 SHELLS = ("sh", "fish")
@@ -117,7 +116,6 @@ def _fish(value: str) -> str:
 
 def _shared(home: TwinHome, running: Running) -> dict[str, str]:
     """Who asks, for which project, and with whose files: never the user's own."""
-    settings = Settings()
     token = home.token()
     return {
         "CLOUDSDK_CONFIG": str(home.gcloud),
@@ -127,7 +125,7 @@ def _shared(home: TwinHome, running: Running) -> dict[str, str]:
         "CLOUDSDK_SURVEY_DISABLE_PROMPTS": "true",
         "CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK": "true",
         "GOOGLE_APPLICATION_CREDENTIALS": str(home.credentials),
-        "GOOGLE_CLOUD_PROJECT": settings.project,
+        "GOOGLE_CLOUD_PROJECT": running.project,
         "NO_GCE_CHECK": "true",
         "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false",
         # The object_store family (obstore) speaks to the port itself.
