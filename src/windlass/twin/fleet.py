@@ -6,7 +6,7 @@ are to run. A machine is a process tree where there is room for one, else only t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
@@ -153,6 +153,8 @@ class Fleet:
             Shelf("machines", encode=_encoded, decode=_decoded)
         )
         self._watchers: dict[str, Watcher] = {}
+        self.on_running: list[Callable[[Machine], None]] = []
+        """Who hears of every machine that runs, whatever its service."""
         self._live: dict[str, None] = {}
         for _, machine in self._machines.items():
             if machine.state is not State.OFF:
@@ -315,6 +317,8 @@ class Fleet:
         if machine.wanted.model is Model.SPOT and machine.is_counted:
             self._draw_preemption(machine)
         self._watchers[machine.service].running(machine)
+        for hear in self.on_running:
+            hear(machine)
 
     def _animate(self, machine: Machine) -> None:
         """Give it processes, where there is room for them."""
