@@ -407,8 +407,7 @@ class Fleet:
             self._machines.put(machine.id, machine)
 
 
-PLAIN = ("id", "service", "owner", "is_counted", "starts", "running_since", "ends_at")
-PLAIN += ("is_live", "is_leaving", "address")
+PLAIN = tuple(name for name in Machine.__slots__ if name not in ("wanted", "state", "labels"))
 
 
 def _encoded(machine: Machine) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from windlass.twin.tpu.nodes import Order
 from windlass.twin.tpu.shapes import paged
 
 if TYPE_CHECKING:
-    from windlass.twin.tpu.base import Base
+    from windlass.twin.tpu.ground import Ground
 
 PREFIX = "tpu.projects.locations.nodes"
 CHANGEABLE = frozenset({"description", "tags", "labels", "metadata", "networkConfig", "dataDisks"})
@@ -34,9 +34,9 @@ _UNDERSCORE = re.compile(r"_([a-z])")
 class NodeMethods:
     """Nodes of all three versions."""
 
-    def __init__(self, base: Base) -> None:
-        self._base = base
-        self._cloud = base.cloud
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._cloud = ground.cloud
 
     def routes(self) -> dict[str, Route]:
         """The methods that are modelled."""
@@ -58,31 +58,31 @@ class NodeMethods:
         """Make one; a lack of stock shows in the operation, a lack of quota at once."""
         if call.method.version == "v1":
             raise not_now(DENIED_NODE)
-        base = self._base
-        repeated = base.operations.repeated(call)
+        ground = self._ground
+        repeated = ground.operations.repeated(call)
         if repeated is not None:
             return repeated
         place = place_of(call)
-        base.kinds.check_place(place)
+        ground.kinds.check_place(place)
         node_id = call.query.get("nodeId") or f"node-{int(self._cloud.new_id()):x}"
         check_id(self._cloud, "node_id", node_id)
         name = place.name("nodes", node_id)
-        if base.nodes.find(name) is not None:
+        if ground.nodes.find(name) is not None:
             raise already_exists(name)
         properties = asked(call.body)
-        slice_, model = base.kinds.asked(place, properties), model_of(properties)
-        base.kinds.check_runtime(properties)
-        wanted = base.kinds.wanted(place.zone, slice_, model)
-        base.room.check_quota(wanted)
-        error = base.room.out_of_stock(wanted)
+        slice_, model = ground.kinds.asked(place, properties), model_of(properties)
+        ground.kinds.check_runtime(properties)
+        wanted = ground.kinds.wanted(place.zone, slice_, model)
+        ground.room.check_quota(wanted)
+        error = ground.room.out_of_stock(wanted)
         delays = self._cloud.settings.delays
         if error is not None:
-            operation = base.operations.start(
+            operation = ground.operations.start(
                 call, name, verb="create", seconds=delays.operation, error=error
             )
-            return base.operations.shown(operation)
-        operation = base.operations.start(call, name, verb="create")
-        base.nodes.create(
+            return ground.operations.shown(operation)
+        operation = ground.operations.start(call, name, verb="create")
+        ground.nodes.create(
             Order(
                 name=name,
                 properties=properties,
@@ -92,17 +92,17 @@ class NodeMethods:
                 operation=operation,
             )
         )
-        return base.operations.shown(operation)
+        return ground.operations.shown(operation)
 
     def get(self, call: Call) -> dict[str, Any]:
         """One."""
-        return self._base.nodes.shown(self._named(call), call.method.version)
+        return self._ground.nodes.shown(self._named(call), call.method.version)
 
     def list_all(self, call: Call) -> dict[str, Any]:
         """Those of a zone, or of all."""
-        place, nodes = place_of(call), self._base.nodes
+        place, nodes = place_of(call), self._ground.nodes
         if place.zone != ANYWHERE:
-            self._base.kinds.check_place(place)
+            self._ground.kinds.check_place(place)
         found = (
             nodes.shown(one, call.method.version) for one in nodes.under(place.prefix("nodes"))
         )
@@ -110,33 +110,33 @@ class NodeMethods:
 
     def delete(self, call: Call) -> dict[str, Any]:
         """It goes, whatever state it is in."""
-        repeated = self._base.operations.repeated(call)
+        repeated = self._ground.operations.repeated(call)
         if repeated is not None:
             return repeated
         node = self._named(call)
         seconds = self._cloud.settings.delays.stop
         if node.state != "DELETING":
-            self._base.nodes.delete(node, seconds=seconds)
+            self._ground.nodes.delete(node, seconds=seconds)
         return self._operation(call, node, verb="delete", seconds=seconds)
 
     def start(self, call: Call) -> dict[str, Any]:
         """Turn it on; stock and quota may be in the way again."""
-        base = self._base
+        ground = self._ground
         node = self._named(call)
         if node.state != "STOPPED":
             raise not_now(f"The TPU '{node.name}' is in state {node.state} and cannot be started.")
-        wanted = base.nodes.machines(node)[0].wanted
-        base.room.check_quota(wanted)
-        error = base.room.out_of_stock(wanted)
+        wanted = ground.nodes.machines(node)[0].wanted
+        ground.room.check_quota(wanted)
+        error = ground.room.out_of_stock(wanted)
         if error is not None:
             seconds = self._cloud.settings.delays.operation
-            operation = base.operations.start(
+            operation = ground.operations.start(
                 call, node.name, verb="start", seconds=seconds, error=error
             )
         else:
-            operation = base.operations.start(call, node.name, verb="start")
-            base.nodes.start(node, operation=operation)
-        return base.operations.shown(operation)
+            operation = ground.operations.start(call, node.name, verb="start")
+            ground.nodes.start(node, operation=operation)
+        return ground.operations.shown(operation)
 
     def stop(self, call: Call) -> dict[str, Any]:
         """Turn it off, which only a node of one host can be that nobody queued for."""
@@ -148,7 +148,7 @@ class NodeMethods:
         if node.state != "READY":
             raise not_now(f"The TPU '{node.name}' is in state {node.state} and cannot be stopped.")
         seconds = self._cloud.settings.delays.stop
-        self._base.nodes.stop(node, seconds=seconds)
+        self._ground.nodes.stop(node, seconds=seconds)
         return self._operation(call, node, verb="stop", seconds=seconds)
 
     def patch(self, call: Call) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class NodeMethods:
             node.properties = {**node.properties, field: call.body.get(field)}
             if node.properties[field] is None:
                 del node.properties[field]
-        self._base.nodes.save(node)
+        self._ground.nodes.save(node)
         return self._operation(call, node, verb="update")
 
     def guest_attributes(self, call: Call) -> dict[str, Any]:
@@ -171,8 +171,8 @@ class NodeMethods:
         chosen = {worker for worker in call.body.get("workerIds", []) if worker}
         path = call.body.get("queryPath", "").rstrip("/")
         found = []
-        for worker, machine in enumerate(self._base.nodes.machines(node)):
-            told = self._base.guest.guest_attributes(machine) or {}
+        for worker, machine in enumerate(self._ground.nodes.machines(node)):
+            told = self._ground.guest.guest_attributes(machine) or {}
             items = [
                 {"namespace": name.partition("/")[0], "key": name.partition("/")[2], "value": value}
                 for name, value in sorted(told.items())
@@ -201,15 +201,15 @@ class NodeMethods:
     def _maintain(self, call: Call, node: Node, workers: list[int], *, verb: str) -> dict[str, Any]:
         if node.state != "READY":
             raise not_now(f"The TPU '{node.name}' is in state {node.state}, not READY.")
-        self._base.nodes.maintain(node, workers)
+        self._ground.nodes.maintain(node, workers)
         return self._operation(call, node, verb=verb)
 
     def _named(self, call: Call) -> Node:
-        return self._base.nodes.get(name_of(call))
+        return self._ground.nodes.get(name_of(call))
 
     def _operation(
         self, call: Call, node: Node, *, verb: str, seconds: float | None = None
     ) -> dict[str, Any]:
         delay = self._cloud.settings.delays.operation if seconds is None else seconds
-        operation = self._base.operations.start(call, node.name, verb=verb, seconds=delay)
-        return self._base.operations.shown(operation)
+        operation = self._ground.operations.start(call, node.name, verb=verb, seconds=delay)
+        return self._ground.operations.shown(operation)

@@ -14,7 +14,7 @@ from windlass.twin.tpu.shapes import paged, shaped
 
 if TYPE_CHECKING:
     from windlass.catalog.model import Slice
-    from windlass.twin.tpu.base import Base
+    from windlass.twin.tpu.ground import Ground
 
 PREFIX = "tpu.projects.locations"
 
@@ -22,9 +22,9 @@ PREFIX = "tpu.projects.locations"
 class PlaceMethods:
     """All of it can be read only."""
 
-    def __init__(self, base: Base) -> None:
-        self._kinds = base.kinds
-        self._settings = base.cloud.settings
+    def __init__(self, ground: Ground) -> None:
+        self._kinds = ground.kinds
+        self._settings = ground.cloud.settings
 
     def routes(self) -> dict[str, Route]:
         """The methods that are modelled."""

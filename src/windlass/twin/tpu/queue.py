@@ -16,7 +16,7 @@ from windlass.twin.tpu.shapes import shaped
 from windlass.twin.tpu.timing import run_seconds
 
 if TYPE_CHECKING:
-    from windlass.twin.tpu.base import Base
+    from windlass.twin.tpu.ground import Ground
     from windlass.twin.tpu.node import Node
 
 AGAIN_S = 30.0
@@ -31,20 +31,20 @@ EXPIRED = {
 class Queue:
     """All queued resources. Listens to the nodes that were granted."""
 
-    def __init__(self, base: Base) -> None:
-        self._base = base
-        self._cloud = base.cloud
-        self._shelf: Shelf[Queued] = base.cloud.shelf(
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._cloud = ground.cloud
+        self._shelf: Shelf[Queued] = ground.cloud.shelf(
             Shelf("tpu.queue", encode=_encoded, decode=lambda document: Queued(**document))
         )
         self._made = max((one.number for _, one in self._shelf.items()), default=0)
         # Whoever waits has an appointment, which outlives the process.
         self._has_appointment = bool(self._waiting())
-        base.nodes.listeners.append(self)
-        base.operations.shows("queuedResources", self.show)
-        base.cloud.on("tpu.queue.again", self._again)
-        base.cloud.on("tpu.queue.look", self._look_due)
-        base.cloud.on("tpu.queue.gone", self._gone)
+        ground.nodes.listeners.append(self)
+        ground.operations.shows("queuedResources", self.show)
+        ground.cloud.on("tpu.queue.again", self._again)
+        ground.cloud.on("tpu.queue.look", self._look_due)
+        ground.cloud.on("tpu.queue.gone", self._gone)
 
     # --- what is there
 
@@ -72,7 +72,7 @@ class Queue:
 
     def nodes(self, queued: Queued) -> list[Node]:
         """Those it was granted that are still there."""
-        found = (self._base.nodes.find(name) for name in queued.nodes)
+        found = (self._ground.nodes.find(name) for name in queued.nodes)
         return [node for node in found if node is not None and node.queued == queued.name]
 
     # --- what is done to them
@@ -92,7 +92,7 @@ class Queue:
         """What it was granted goes, and it waits again, at the end."""
         queued.move("SUSPENDING", initiator="USER")
         for node in self.nodes(queued):
-            self._base.nodes.delete(node, seconds=0.0)
+            self._ground.nodes.delete(node, seconds=0.0)
         queued.nodes = []
         queued.move(WAITING)
         self._made += 1
@@ -106,7 +106,7 @@ class Queue:
         self._save(queued)
         for node in self.nodes(queued):
             if node.state != "DELETING":
-                self._base.nodes.delete(node, seconds=seconds)
+                self._ground.nodes.delete(node, seconds=seconds)
         if seconds > 0:
             self._cloud.later(seconds, "tpu.queue.gone", queued.name)
         else:
@@ -136,7 +136,7 @@ class Queue:
             queued.move("SUSPENDING", initiator="SERVICE")
             self._save(queued)
             for other in self.nodes(queued):
-                self._base.nodes.preempt(other)
+                self._ground.nodes.preempt(other)
         elif what in ("preempted", "gone"):
             self._lost(queued, node, what)
 
@@ -173,19 +173,19 @@ class Queue:
         if queued.after is not None and now < queued.after:
             return
         orders = self._orders(queued, now)
-        kinds = self._base.kinds
+        kinds = self._ground.kinds
         zone = place_of_name(queued.name).zone
         wanted = [kinds.wanted(zone, order.slice, order.model) for order in orders]
-        error = self._base.room.over_quota(wanted) or self._taken(orders)
+        error = self._ground.room.over_quota(wanted) or self._taken(orders)
         if error is not None:
             queued.move("FAILED", initiator="SERVICE", error=error)
             self._save(queued)
-        elif self._base.room.fits(wanted):
+        elif self._ground.room.fits(wanted):
             queued.move("PROVISIONING")
             queued.nodes = [order.name for order in orders]
             self._save(queued)
             for order in orders:
-                self._base.nodes.create(order)
+                self._ground.nodes.create(order)
 
     def _orders(self, queued: Queued, now: float) -> list[Order]:
         place, delays = place_of_name(queued.name), self._cloud.settings.delays
@@ -200,7 +200,7 @@ class Queue:
                 Order(
                     name=place.name("nodes", node_id),
                     properties=properties,
-                    slice=self._base.kinds.asked(place, properties),
+                    slice=self._ground.kinds.asked(place, properties),
                     model=model,
                     boot_s=delays.queue + delays.tpu,
                     run_s=run_s,
@@ -214,7 +214,7 @@ class Queue:
     def _taken(self, orders: list[Order]) -> dict[str, Any] | None:
         """Somebody may have used a name while the request waited."""
         for order in orders:
-            if self._base.nodes.find(order.name) is not None:
+            if self._ground.nodes.find(order.name) is not None:
                 return {"code": 6, "message": f"Resource '{order.name}' already exists"}
         return None
 

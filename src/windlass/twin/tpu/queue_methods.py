@@ -26,7 +26,7 @@ from windlass.twin.tpu.shapes import paged
 from windlass.twin.tpu.timing import WEEK, run_seconds, window
 
 if TYPE_CHECKING:
-    from windlass.twin.tpu.base import Base
+    from windlass.twin.tpu.ground import Ground
     from windlass.twin.tpu.queue import Queue
 
 PREFIX = "tpu.projects.locations.queuedResources"
@@ -40,9 +40,9 @@ MOST_SLICES = 256
 class QueueMethods:
     """Queued resources of v2 and v2alpha1."""
 
-    def __init__(self, base: Base, queue: Queue) -> None:
-        self._base = base
-        self._cloud = base.cloud
+    def __init__(self, ground: Ground, queue: Queue) -> None:
+        self._ground = ground
+        self._cloud = ground.cloud
         self._queue = queue
 
     def routes(self) -> dict[str, Route]:
@@ -60,11 +60,11 @@ class QueueMethods:
 
     def create(self, call: Call) -> dict[str, Any]:
         """Get in line."""
-        repeated = self._base.operations.repeated(call)
+        repeated = self._ground.operations.repeated(call)
         if repeated is not None:
             return repeated
         place, now = place_of(call), self._cloud.clock.now()
-        self._base.kinds.check_place(place)
+        self._ground.kinds.check_place(place)
         id_ = call.query.get("queuedResourceId") or f"qr-{int(self._cloud.new_id()):x}"
         check_id(self._cloud, "queued_resource_id", id_)
         name = place.name("queuedResources", id_)
@@ -85,14 +85,14 @@ class QueueMethods:
         """Those of a zone, or of all."""
         place = place_of(call)
         if place.zone != ANYWHERE:
-            self._base.kinds.check_place(place)
+            self._ground.kinds.check_place(place)
         found = self._queue.under(place.prefix("queuedResources"))
         shown = (self._queue.show(one.name, call.method.version) for one in found)
         return paged(call, "queuedResources", shown)
 
     def delete(self, call: Call) -> dict[str, Any]:
         """It goes; with force, with all that it was granted."""
-        repeated = self._base.operations.repeated(call)
+        repeated = self._ground.operations.repeated(call)
         if repeated is not None:
             return repeated
         queued = self._named(call)
@@ -127,7 +127,7 @@ class QueueMethods:
         names = call.body.get("nodeNames", [])
         for node in self._queue.nodes(queued):
             if node.state == "READY" and (not names or node.name in names):
-                self._base.nodes.maintain(node, list(range(len(node.machines))))
+                self._ground.nodes.maintain(node, list(range(len(node.machines))))
         return self._operation(call, queued.name, verb="performMaintenance")
 
     def _check(self, queued: Queued, place: Place) -> None:
@@ -138,10 +138,10 @@ class QueueMethods:
         for node_id, properties in specs:
             check_id(self._cloud, "node_id", node_id)
             name = place.name("nodes", node_id)
-            if self._base.nodes.find(name) is not None:
+            if self._ground.nodes.find(name) is not None:
                 raise already_exists(name)
-            slice_ = self._base.kinds.asked(place, properties)
-            self._base.kinds.check_runtime(properties)
+            slice_ = self._ground.kinds.asked(place, properties)
+            self._ground.kinds.check_runtime(properties)
             if len(specs) > 1 and slice_.chip in ONE_SLICE_ONLY:
                 message = (
                     "Cloud TPU was unable to complete the operation. Please try again, or contact "
@@ -164,5 +164,5 @@ class QueueMethods:
         self, call: Call, name: str, *, verb: str, seconds: float | None = None
     ) -> dict[str, Any]:
         delay = self._cloud.settings.delays.operation if seconds is None else seconds
-        operation = self._base.operations.start(call, name, verb=verb, seconds=delay)
-        return self._base.operations.shown(operation)
+        operation = self._ground.operations.start(call, name, verb=verb, seconds=delay)
+        return self._ground.operations.shown(operation)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from windlass.twin.tpu.base import Base
+from windlass.twin.tpu.ground import Ground
 from windlass.twin.tpu.guest import WorkerGuest
 from windlass.twin.tpu.kinds import Kinds
 from windlass.twin.tpu.node_methods import NodeMethods
@@ -46,7 +46,7 @@ class Tpu:
         self.guest = WorkerGuest(
             cloud, nodes=self.nodes, kinds=kinds, project_metadata=project_metadata
         )
-        base = Base(
+        ground = Ground(
             cloud=cloud,
             kinds=kinds,
             room=Room(cloud, market=market, quotas=quotas),
@@ -54,15 +54,15 @@ class Tpu:
             nodes=self.nodes,
             guest=self.guest,
         )
-        self.queue = Queue(base)
-        self._base = base
+        self.queue = Queue(ground)
+        self._ground = ground
 
     def routes(self) -> dict[str, Route]:
         """Every method that is modelled."""
-        base = self._base
+        ground = self._ground
         return {
-            **base.operations.routes(),
-            **PlaceMethods(base).routes(),
-            **NodeMethods(base).routes(),
-            **QueueMethods(base, self.queue).routes(),
+            **ground.operations.routes(),
+            **PlaceMethods(ground).routes(),
+            **NodeMethods(ground).routes(),
+            **QueueMethods(ground, self.queue).routes(),
         }

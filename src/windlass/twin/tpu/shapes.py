@@ -1,6 +1,6 @@
-"""Answers in the shape of the version that is asked: v1, v2 and v2alpha1 differ, and clients crash
-on fields that they do not know.
+"""Answers in the shape of the version that is asked.
 
+Versions differ, and clients crash on fields that they do not know.
 Must not know where a resource comes from: it is given in the widest shape.
 """
 

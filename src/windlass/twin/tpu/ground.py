@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Base:
+class Ground:
     """Shared by all of Cloud TPU's collections."""
 
     cloud: Cloud
