@@ -24,11 +24,15 @@ from windlass.twin.compute.service import Compute
 from windlass.twin.discovery.router import Router
 from windlass.twin.door import Door, Faults, Services, Surface, Watcher
 from windlass.twin.fleet import Bodies, Fleet
+from windlass.twin.logging.logs import Logs
+from windlass.twin.logging.service import Logging
 from windlass.twin.market import Market
 from windlass.twin.metadata.server import MetadataServer
 from windlass.twin.quotas import Quotas
 from windlass.twin.tokens import Tokens
 from windlass.twin.tpu.service import Tpu
+from windlass.twin.vertex.service import Vertex
+from windlass.twin.vertex.speech import Speech
 
 if TYPE_CHECKING:
     from windlass.catalog.query import Catalog
@@ -59,6 +63,8 @@ class Twin:
     fleet: Fleet
     compute: Compute
     tpu: Tpu
+    vertex: Vertex
+    logs: Logs
     market: Market
     quotas: Quotas
     billing: Billing
@@ -91,15 +97,26 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         fleet=fleet,
         project_metadata=lambda: compute.instances.project_metadata,
     )
+    logs = Logs(cloud)
+    speech = Speech(cloud, logs=logs, fleet=fleet, consoles=parts.consoles)
+    vertex = Vertex(
+        cloud, catalog=catalog, market=market, quotas=quotas, fleet=fleet, speech=speech
+    )
     metadata = MetadataServer(
         cloud,
         fleet=fleet,
         tokens=tokens,
-        guests={"compute": InstanceGuest(cloud, compute.instances), "tpu": tpu.guest},
+        guests={
+            "compute": InstanceGuest(cloud, compute.instances),
+            "tpu": tpu.guest,
+            "aiplatform": vertex.guest,
+        },
     )
     routes: dict[str, Route] = {
         **compute.routes(parts.consoles),
         **tpu.routes(),
+        **vertex.routes(),
+        **Logging(cloud, logs).routes(),
         **apis.routes(),
         **Projects(cloud, policies=policies).routes(),
         **accounts.routes(tokens),
@@ -134,6 +151,8 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         fleet=fleet,
         compute=compute,
         tpu=tpu,
+        vertex=vertex,
+        logs=logs,
         market=market,
         quotas=quotas,
         billing=billing,

@@ -125,7 +125,11 @@ class PathTree(Generic[Leaf]):
             if walk.taken:
                 first, after = walk.segment(first), walk.segment(after)
             text = "/".join(walk.segments[first:after])
-            variables[name] = unquote(text) if "%" in text else text
+            if "%" in text:
+                # A slash that is escaped in a name of several segments is part of one of them.
+                parts = text.replace("%2f", "%2F").split("%2F")
+                text = ("%2F" if after - first > 1 else "/").join(map(unquote, parts))
+            variables[name] = text
         return end.leaf, variables
 
 
