@@ -40,26 +40,26 @@ def reading(
     name: str,
     *,
     generation: int | None,
-    show: Callable[[Version], Response],
+    show: Callable[[Version, Content], Response],
 ) -> Response:
     """What `show` makes of an object; of what is there now, when it was replaced meanwhile."""
     for _ in range(ATTEMPTS):
-        version = versions.require(vault.database, bucket, name, generation)
+        version, content = versions.require_stored(vault.database, bucket, name, generation)
         try:
-            return show(version)
+            return show(version, content)
         except Replaced:
             continue
     raise faults.busy()
 
 
-def download(vault: Vault, request: Request, version: Version) -> Response:
+def download(vault: Vault, request: Request, version: Version, content: Content) -> Response:
     """The bytes of a generation."""
     resource = version.resource
     size = int(resource["size"])
     headers = object_headers(resource)
     if _is_unzipped(resource, request):
         kept = [pair for pair in headers if pair[0] != "Content-Encoding"]
-        content, lease = _settled(vault, version)
+        lease = _lease(vault, content)
         sent = _unzipped(vault, content, lease)
         return Response(headers=(*kept, ("Warning", "214 UploadServer gunzipped")), content=sent)
     wanted = byte_range(request.headers.get("range", ""), size)
@@ -71,8 +71,8 @@ def download(vault: Vault, request: Request, version: Version) -> Response:
     if request.method == "HEAD":
         headers.append(("Content-Length", str(length)))
         return Response(status=status, headers=tuple(headers))
-    content_sent = _part(vault, version, start, length)
-    return Response(status=status, headers=tuple(headers), content=content_sent)
+    part = _part(vault, content, start, length)
+    return Response(status=status, headers=tuple(headers), content=part)
 
 
 def object_headers(resource: dict[str, Any]) -> list[tuple[str, str]]:
@@ -124,8 +124,8 @@ def byte_range(header: str, size: int) -> tuple[int, int] | None:
     return start, end - start + 1
 
 
-def _part(vault: Vault, version: Version, start: int, length: int) -> Sent:
-    content, lease = _settled(vault, version)
+def _part(vault: Vault, content: Content, start: int, length: int) -> Sent:
+    lease = _lease(vault, content)
     if content.file is None or lease is None:
         inline = content.inline or b""
         return inline if length == len(inline) else inline[start : start + length]
@@ -133,17 +133,14 @@ def _part(vault: Vault, version: Version, start: int, length: int) -> Sent:
     return LeasedPart(path=path, offset=start, length=length, lease=lease)
 
 
-def _settled(vault: Vault, version: Version) -> tuple[Content, Lease | None]:
-    """A content that stays until it is sent."""
-    content = contents.load(vault.database, version.content)
-    if content is None:
-        raise Replaced
+def _lease(vault: Vault, content: Content) -> Lease | None:
+    """What keeps a content until it is sent; one that is inline needs nothing."""
     if content.file is None:
-        return content, None
+        return None
     lease = vault.blobs.lease(content.file)
     if lease is None:
         raise Replaced
-    return content, lease
+    return lease
 
 
 def _is_unzipped(resource: dict[str, Any], request: Request) -> bool:

@@ -11,6 +11,7 @@ from windlass.twin.messages import Response
 from windlass.twin.storage import conditions, faults, versions
 from windlass.twin.storage.buckets import merge
 from windlass.twin.storage.conditions import Conditions
+from windlass.twin.storage.contents import Content
 from windlass.twin.storage.database import Transaction
 from windlass.twin.storage.listing import PAGE_MOST, Question, list_page
 from windlass.twin.storage.media import download, reading
@@ -34,9 +35,9 @@ def download_media(vault: Vault, ask: Ask) -> Response:
     """An object's bytes, from the path that `mediaLink` names."""
     bucket, name = ask.params
 
-    def show(version: Version) -> Response:
+    def show(version: Version, content: Content) -> Response:
         check_read(ask, version)
-        return download(vault, ask.request, version)
+        return download(vault, ask.request, version, content)
 
     return reading(vault, bucket, name, generation=ask.number("generation"), show=show)
 

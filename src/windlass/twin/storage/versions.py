@@ -69,6 +69,8 @@ class Wish:
 
 
 FIELDS = "bucket, name, generation, is_live, content, document"
+_STORED = f"""SELECT {FIELDS}, size, crc32c, md5, file, inline FROM objects
+JOIN contents ON contents.id = objects.content WHERE bucket = ? AND name = ?"""
 
 
 def find(reads: Reads, bucket: str, name: str, generation: int | None = None) -> Version | None:
@@ -93,6 +95,21 @@ def require(reads: Reads, bucket: str, name: str, generation: int | None = None)
         bucket_resource(reads, bucket)
         raise faults.no_such_object(bucket, name, generation)
     return found
+
+
+def require_stored(
+    reads: Reads, bucket: str, name: str, generation: int | None = None
+) -> tuple[Version, Content]:
+    """A generation together with its bytes, both of the same moment."""
+    which = "objects.is_live" if generation is None else "objects.generation = ?"
+    values = (bucket, name) if generation is None else (bucket, name, generation)
+    row = reads.one(f"{_STORED} AND {which}", *values)
+    if row is None:
+        bucket_resource(reads, bucket)
+        raise faults.no_such_object(bucket, name, generation)
+    size, crc32c, md5, file, inline = row[6:]
+    content = Content(size=size, crc32c=crc32c, md5=md5, file=file, inline=inline)
+    return Version(*row[:6]), content
 
 
 def bucket_resource(reads: Reads, bucket: str) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from windlass.twin.messages import Request, Response
 from windlass.twin.storage import buckets, conditions, faults, objects, sessions, versions
 from windlass.twin.storage import xml_parts as parts
 from windlass.twin.storage import xml_words as words
+from windlass.twin.storage.contents import Content
 from windlass.twin.storage.copies import Copy, carry_out
 from windlass.twin.storage.listing import PAGE_MOST, Question, list_page, successor
 from windlass.twin.storage.media import download, reading
@@ -77,14 +78,14 @@ def _show(target: Target) -> Response:
         target.bucket,
         target.name,
         generation=target.ask().number("generation"),
-        show=lambda version: _shown(target, version),
+        show=lambda version, content: _shown(target, version, content),
     )
 
 
-def _shown(target: Target, version: Version) -> Response:
+def _shown(target: Target, version: Version, content: Content) -> Response:
     resource = version.resource
     _check_read(target.request.headers, version, etag=words.etag_of(resource))
-    response = download(target.vault, target.request, version)
+    response = download(target.vault, target.request, version, content)
     named = {name for name, _ in words.shown(resource)}
     kept = [pair for pair in response.headers if pair[0] not in named]
     if not any(name == "Content-Encoding" for name, _ in response.headers):
