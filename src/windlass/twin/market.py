@@ -1,5 +1,4 @@
-"""What Google has to rent, where and when: how many machines of a kind fit, and how often spot ones
-are taken back.
+"""What Google has to rent, where and when, and how often it takes spot machines back.
 
 Must not start or end machines (the fleet does). Without rules there is always room and nothing is
 taken back.
@@ -60,6 +59,8 @@ class Rule(NamedTuple):
     hazard_per_h: float | None = None
     """How often one machine is taken back; None says nothing about that."""
     reason: str = ""
+    is_closed: bool = False
+    """Nothing more fits, and what runs stays: a stockout."""
 
     def matches(self, wanted: Wanted) -> bool:
         """Whether it speaks about that kind."""
@@ -90,26 +91,33 @@ class Market:
                 self._cloud.at(max(moment, self._cloud.clock.now()), "market.changed", rule_id)
         return rule_id
 
+    def remove(self, rule_id: str) -> None:
+        """A rule holds no more."""
+        self._rules.drop(rule_id)
+        self._matching.clear()
+
     def rules(self) -> list[Rule]:
         """All that were added, in order."""
         return [_rule(document) for _, document in self._rules.items()]
 
     def room(self, wanted: Wanted) -> int:
         """How many more fit; negative when some have to go."""
-        limits = [rule.room for rule in self._holding(wanted) if rule.room is not None]
+        holding = self._holding(wanted)
+        most = 0 if any(rule.is_closed for rule in holding) else PLENTY
+        limits = [rule.room for rule in holding if rule.room is not None]
         if not limits:
-            return PLENTY
+            return most
         # A limit is for everything that its rule matches; kinds are limited one by one.
-        return min(limits) - self._used[wanted]
+        return min(most, min(limits) - self._used[wanted])
 
     def hazard_per_h(self, wanted: Wanted) -> float:
         """How often one such machine is taken back."""
         rules = self._holding(wanted)
         return max((rule.hazard_per_h for rule in rules if rule.hazard_per_h), default=0.0)
 
-    def take(self, wanted: Wanted) -> None:
-        """A machine of that kind is used."""
-        self._used[wanted] += 1
+    def take(self, wanted: Wanted, count: int = 1) -> None:
+        """So many machines of that kind are used, or held."""
+        self._used[wanted] += count
 
     def give_back(self, wanted: Wanted) -> None:
         """One less."""

@@ -5,11 +5,12 @@ Must not refuse (services do, in their own words): it says which limit would be 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from windlass.twin.billing import BUYS
+from windlass.twin.discovery.api import load_api
 from windlass.twin.market import Model, Wanted
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Quotas:
 
     def __init__(self, cloud: Cloud, *, catalog: Catalog) -> None:
         self._limits = cloud.documents("quotas.limits")
-        self._used: Counter[tuple[str, str]] = Counter()
+        self._used: defaultdict[tuple[str, str], float] = defaultdict(float)
         self._spending: dict[Wanted, tuple[Spent, ...]] = {}
         self._vcpus = {machine.name: machine.vcpus for machine in catalog.machines.values()}
         self._chips = {chip.google_name: chip for chip in catalog.chips.values()}
@@ -79,9 +80,13 @@ class Quotas:
         """Google grants or takes quota; scope `*` is every place."""
         self._limits.put(f"{scope}/{metric}", {"limit": limit})
 
+    def unset_limit(self, scope: str, metric: str) -> None:
+        """What a project has at first holds again."""
+        self._limits.drop(f"{scope}/{metric}")
+
     def usage(self, scope: str, metric: str) -> float:
         """What it uses now."""
-        return float(self._used[scope, metric])
+        return self._used[scope, metric]
 
     def exceeded(self, wanted: Wanted, count: int = 1) -> Exceeded | None:
         """The first limit that so many more machines would pass."""
@@ -91,15 +96,15 @@ class Quotas:
                 return Exceeded(scope, metric, limit, usage, amount * count)
         return None
 
-    def take(self, wanted: Wanted) -> None:
-        """One such machine runs."""
+    def take(self, wanted: Wanted, count: int = 1) -> None:
+        """So many such machines run, or are held."""
         for scope, metric, amount in self.spending(wanted):
-            self._used[scope, metric] += amount  # type: ignore[assignment]
+            self._used[scope, metric] += amount * count
 
     def give_back(self, wanted: Wanted) -> None:
         """One less."""
         for scope, metric, amount in self.spending(wanted):
-            self._used[scope, metric] -= amount  # type: ignore[assignment]
+            self._used[scope, metric] -= amount
 
     def spending(self, wanted: Wanted) -> tuple[Spent, ...]:
         """What one such machine uses of which quota."""
@@ -124,13 +129,14 @@ class Quotas:
         yield Spent(wanted.region, "INSTANCES", 1)
 
     def regional(self, region: str) -> list[dict[str, Any]]:
-        """As `regions.get` shows them: only metrics that it knows, not those with dimensions."""
+        """As `regions.get` shows them: only the metrics that it has words for. Those of newer
+        chips, and those with dimensions, are told by Cloud Quotas alone."""
         metrics = {"CPUS", "INSTANCES", "SSD_TOTAL_GB", "DISKS_TOTAL_GB", "IN_USE_ADDRESSES"}
         metrics |= {f"{family.upper()}_CPUS" for family in FAMILY_METRICS}
         for chip in self._chips.values():
-            names = (name for name in chip.quota.values() if name)
             if not chip.is_tpu:
-                metrics |= {name for name in names if ":" not in name}
+                metrics |= {name for name in chip.quota.values() if name}
+        metrics &= _region_metrics()
         return [
             {
                 "metric": metric,
@@ -139,6 +145,10 @@ class Quotas:
             }
             for metric in sorted(metrics)
         ]
+
+
+def _region_metrics() -> frozenset[str]:
+    return frozenset(load_api("compute", "v1").schemas["Quota"]["properties"]["metric"]["enum"])
 
 
 def cpu_metric(machine_type: str) -> str:

@@ -38,7 +38,8 @@ class Policies:
         """As `getIamPolicy` answers."""
         kept = self._policies.get(resource)
         policy = kept if kept is not None else self._unset(resource)
-        return {"version": 1, "bindings": [], **policy, "etag": self._etag(policy)}
+        bindings = policy.get("bindings", [])
+        return {"version": 1, "bindings": bindings, "etag": self._etag(policy)}
 
     def set(self, resource: str, policy: dict[str, Any]) -> dict[str, Any]:
         """As `setIamPolicy` does it: an etag that is not the present one is refused."""

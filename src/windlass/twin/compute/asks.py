@@ -1,5 +1,4 @@
-"""What an ask for an instance comes to: its body checked by Google's rules, and the machine that it
-wants.
+"""What an ask for an instance comes to: its body, checked, and the machine that it wants.
 
 Must not start anything, nor look for room.
 """
@@ -7,6 +6,7 @@ Must not start anything, nor look for room.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from windlass.twin.compute.links import last, normalised, parts
@@ -25,8 +25,13 @@ UNLISTED = re.compile(
     r"|(?:c3d?|c4d?a?|n4d?|m[1-4]|t2[ad]|h[34]|x4|z3)-[a-z0-9-]+"
 )
 """Types that exist and that the catalog, which is about accelerators, does not list."""
+LONGEST_FLEX_S = 7 * 86_400.0
 MOST_METADATA = 512 * 1024
 MOST_VALUE = 256 * 1024
+
+
+Check = Callable[[dict[str, Any], Scope], None]
+"""Raises a Refusal for properties of an instance, in a zone, that Google would not take."""
 
 
 class Ask(NamedTuple):
@@ -43,6 +48,8 @@ class Asks:
 
     def __init__(self, catalog: Catalog, *, images: Images) -> None:
         self._images = images
+        self.checks: list[Check] = []
+        """What else refuses an ask: what it names may not be there."""
         self._gpus: dict[str, tuple[str, int]] = {}
         self._attachable: set[str] = set()
         self._machines: set[str] = set()
@@ -74,9 +81,14 @@ class Asks:
                 "MIGRATE",
                 "Instances with guest accelerators do not support live migration.",
             )
+        for check in self.checks:
+            check(properties, scope)
         model = _model(scheduling)
         wanted = Wanted(scope.place, machine_type, chip, chips, model)
-        return Ask(properties, wanted, run_seconds(scheduling))
+        run_s = run_seconds(scheduling)
+        if run_s is None and model is Model.FLEX_START:
+            run_s = LONGEST_FLEX_S
+        return Ask(properties, wanted, run_s)
 
     def _machine_type(self, properties: dict[str, Any], scope: Scope) -> str:
         url = properties.get("machineType", "")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from windlass.twin.call import Call, Route, locked
 from windlass.twin.compute.asks import Ask, check_name
@@ -16,17 +16,27 @@ from windlass.twin.compute.scopes import Scope, invalid
 from windlass.twin.refusals import Refusal
 
 if TYPE_CHECKING:
-    from windlass.twin.compute.base import Base
+    from windlass.twin.compute.ground import Ground
     from windlass.twin.compute.templates import Templates
 
 HASHES = re.compile(r"#+")
 MOST = 5000
 
 
+class Batch(NamedTuple):
+    """What is made in one go."""
+
+    ask: Ask
+    names: list[str]
+    reservation: str
+    wanted: int
+    """How many were asked for."""
+
+
 class Bulk:
     """The API of bulk inserts, for a zone and for a region."""
 
-    def __init__(self, base: Base, templates: Templates) -> None:
+    def __init__(self, base: Ground, templates: Templates) -> None:
         self._base = base
         self._templates = templates
 
@@ -56,9 +66,15 @@ class Bulk:
             names = self._names(call, scope, count)
             ask = self._ask(call, scope)
             fits = min(count, base.room.fits(ask.wanted))
-            refused = base.room.refused(ask.wanted, max(fits, least))
-            if refused is None and fits >= least:
-                return self._make(call, place, scope, ask=ask, names=names[:fits], wanted=count)
+            grant = base.room.granted(ask, scope, count)
+            if grant.refused is not None:
+                grant = base.room.granted(ask, scope, max(fits, least))
+            else:
+                fits = count
+            refused = grant.refused
+            if refused is None:
+                batch = Batch(ask, names[:fits], grant.reservation, count)
+                return self._make(call, place, scope, batch)
         return self._fail(call, place, refused)
 
     def _zones(self, call: Call, place: Scope) -> list[str]:
@@ -90,14 +106,13 @@ class Bulk:
             self._base.instances.refuse_double(scope, name)
         return names
 
-    def _make(
-        self, call: Call, place: Scope, scope: Scope, *, ask: Ask, names: list[str], wanted: int
-    ) -> dict[str, Any]:
+    def _make(self, call: Call, place: Scope, scope: Scope, batch: Batch) -> dict[str, Any]:
         base = self._base
+        names = batch.names
         seconds = base.cloud.settings.delays.boot
         group = _group(base.cloud.new_id())
         for name in names:
-            instance = base.instances.create(scope, name, ask)
+            instance = base.instances.create(scope, name, batch.ask, reservation=batch.reservation)
             base.operations.start(
                 _as_insert(call),
                 scope,
@@ -108,9 +123,9 @@ class Bulk:
             )
         status = {
             "status": "DONE",
-            "targetVmCount": wanted,
+            "targetVmCount": batch.wanted,
             "createdVmCount": len(names),
-            "failedToCreateVmCount": wanted - len(names),
+            "failedToCreateVmCount": batch.wanted - len(names),
             "deletedVmCount": 0,
         }
         more = {
@@ -126,9 +141,16 @@ class Bulk:
     def _fail(self, call: Call, place: Scope, refused: Refused | None) -> dict[str, Any]:
         if refused is None:
             raise Refusal(400, "No zone of the region may be used.", reason="invalid")
-        operation = self._base.operations.start(call, place, target=place.link("instances"))
-        return self._base.operations.fail(
-            operation, place, code=refused.code, message=refused.message, errors=[refused.error]
+        operations = self._base.operations
+        operation = operations.start(call, place, target=place.link("instances"))
+        least = int(call.body.get("minCount", call.body["count"]))
+        too_few = {
+            "code": "VM_MIN_COUNT_NOT_REACHED",
+            "message": f"Requested minimum count of {least} VMs could not be created.",
+        }
+        errors = [too_few, refused.error] if refused.code == 503 else [refused.error]
+        return operations.fail(
+            operation, place, code=refused.code, message=refused.message, errors=errors
         )
 
 

@@ -1,5 +1,4 @@
-"""A plain collection of Compute Engine's: resources that are made, shown, changed and deleted, and
-do nothing by themselves.
+"""A plain collection of resources that are made, shown, changed and deleted.
 
 Must not know which: a Kind says what is special about one.
 """
@@ -12,20 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from windlass.twin.call import Call, Handler, Route, locked
 from windlass.twin.compute.asks import check_labels, check_name
-from windlass.twin.compute.instance import fingerprint
+from windlass.twin.compute.fingerprints import STALE_LABELS, check_fingerprint, fingerprint
 from windlass.twin.compute.links import normalised
 from windlass.twin.compute.listing import aggregated, listed
 from windlass.twin.compute.operations import scope_of_key
 from windlass.twin.compute.scopes import Scope, already_exists, not_found
 
 if TYPE_CHECKING:
-    from windlass.twin.compute.base import Base
+    from windlass.twin.compute.ground import Ground
 
-Completion = Callable[[Call, Scope, dict[str, Any]], None]
+Completion = Callable[[Call | None, Scope, dict[str, Any]], None]
+"""Gets the call that makes it; None for what is there from the start."""
 Refusing = Callable[[Scope, dict[str, Any]], None]
 
 
-def _nothing(call: Call, scope: Scope, resource: dict[str, Any]) -> None:
+def _nothing(call: Call | None, scope: Scope, resource: dict[str, Any]) -> None:
     """There is nothing to add."""
 
 
@@ -53,7 +53,7 @@ class Kind:
 class Collection:
     """The resources of one kind and their methods."""
 
-    def __init__(self, base: Base, kind: Kind) -> None:
+    def __init__(self, base: Ground, kind: Kind) -> None:
         self._base = base
         self.kind = kind
         self.shelf = base.cloud.documents(f"compute.{kind.collection}")
@@ -92,7 +92,7 @@ class Collection:
             seconds=self.kind.seconds,
         )
 
-    def make(self, call: Call, scope: Scope, body: dict[str, Any]) -> dict[str, Any]:
+    def make(self, call: Call | None, scope: Scope, body: dict[str, Any]) -> dict[str, Any]:
         """A new one, at once."""
         name = body.get("name", "")
         check_name(name)
@@ -154,6 +154,9 @@ class Collection:
         scope, resource = self.found(call)
         labels = call.body.get("labels") or {}
         check_labels(labels)
+        check_fingerprint(
+            call.body.get("labelFingerprint"), resource.get("labelFingerprint", ""), STALE_LABELS
+        )
         resource["labels"] = labels
         resource["labelFingerprint"] = fingerprint(sorted(labels.items()))
         self.shelf.put(scope.key(resource["name"]), resource)

@@ -25,7 +25,7 @@ class InstanceGuest:
     def __init__(self, cloud: Cloud, instances: Instances) -> None:
         self._cloud = cloud
         self._instances = instances
-        self._told = cloud.documents("compute.guestAttributes")
+        self._told = instances.guest_attributes
 
     def described(self, machine: Machine) -> Description | None:
         """See metadata.Guest."""
@@ -52,7 +52,7 @@ class InstanceGuest:
             network=last(interface["network"]),
             scheduling=_scheduling(shown["scheduling"]),
             is_preempted=instance.is_preempted,
-            maintenance=str(instance.value("maintenanceEvent") or "NONE"),
+            maintenance=instance.maintenance,
             disks=[_disk(one) for one in shown["disks"]],
         )
 
@@ -66,20 +66,17 @@ class InstanceGuest:
         metadata = {**self._instances.project_metadata, **instance.metadata}
         if metadata.get("enable-guest-attributes", "").lower() not in TRUE:
             return None
-        record = self._told.get(instance.key) or {}
-        return dict(record.get(instance.id, {}))
+        return dict(self._told.of(instance))
 
     def set_guest_attribute(self, machine: Machine, path: str, value: str | None) -> None:
         """See metadata.Guest."""
         instance = self._instances.find(machine.owner)
         if instance is None:
             return
-        told = self.told(instance) or {}
         if value is None:
-            told.pop(path, None)
+            self._told.drop(instance, path)
         else:
-            told[path] = value
-        self._told.put(instance.key, {instance.id: told})
+            self._told.put(instance, path, value)
 
 
 def _image(instance: Instance) -> str:

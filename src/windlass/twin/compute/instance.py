@@ -6,11 +6,10 @@ there may be a hundred thousand.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from windlass.twin.compute.fingerprints import fingerprint
 from windlass.twin.compute.links import last
 from windlass.twin.compute.scopes import Scope
 
@@ -24,6 +23,9 @@ DEFAULT_SCOPES = (
 )
 
 
+DEFAULT_DISK_GB = 10
+
+
 @dataclass(slots=True, kw_only=True)
 class Instance:
     """A VM instance."""
@@ -35,6 +37,8 @@ class Instance:
     """As asked for, normalised; shared, so never changed in place."""
     changes: dict[str, Any] = field(default_factory=dict)
     """Fields that were set since."""
+    maintenance: str = "NONE"
+    """What its guest is told about the host."""
     status: str
     machine: str
     number: int
@@ -46,7 +50,9 @@ class Instance:
     operation: str = ""
     """The one that waits for the machine to boot."""
     creator: str = ""
-    """What made it, if not a user: a managed instance group."""
+    """The key of what made it, if not a user: a managed instance group."""
+    reservation: str = ""
+    """The key of the reservation that it uses."""
 
     @property
     def key(self) -> str:
@@ -100,13 +106,11 @@ class Instance:
         return live or f"203.0.113.{self.number % 250 + 2}"
 
 
-def fingerprint(value: Any) -> str:
-    """A mark that changes with the value: base64, as clients decode it."""
-    return base64.b64encode(hashlib.sha256(repr(value).encode()).digest()[:8]).decode()
-
-
-def shown(instance: Instance, *, cloud: Cloud, live: str) -> dict[str, Any]:
-    """The resource as the API gives it; `live` is the address of its processes."""
+def shown(
+    instance: Instance, *, cloud: Cloud, live: str, ends_at: float | None = None
+) -> dict[str, Any]:
+    """The resource as the API gives it; `live` is the address of its processes, `ends_at` when
+    its time to run is over."""
     value = instance.value
     metadata = dict(value("metadata") or {})
     labels = value("labels") or {}
@@ -153,18 +157,52 @@ def shown(instance: Instance, *, cloud: Cloud, live: str) -> dict[str, Any]:
         document.pop("labels", None)
     if not document["serviceAccounts"]:
         del document["serviceAccounts"]
-    document.pop("reservationAffinity", None)
-    affinity = value("reservationAffinity")
-    document["reservationAffinity"] = affinity or {"consumeReservationType": "ANY_RESERVATION"}
+    if not value("reservationAffinity"):
+        document["reservationAffinity"] = {"consumeReservationType": "ANY_RESERVATION"}
+    _add_status(document, instance, cloud=cloud, ends_at=ends_at)
     return document
 
 
+def _add_status(
+    document: dict[str, Any], instance: Instance, *, cloud: Cloud, ends_at: float | None
+) -> None:
+    """What Google knows about the machine beneath."""
+    status = dict(instance.value("resourceStatus") or {})
+    if instance.reservation:
+        link = reservation_link(instance.reservation)
+        status["reservationConsumptionInfo"] = {"consumedReservation": link}
+    if ends_at is not None:
+        status["scheduling"] = {"terminationTimestamp": cloud.stamp(ends_at)}
+    if status:
+        document["resourceStatus"] = status
+
+
+def reservation_link(key: str) -> str:
+    """The URL of a reservation of that key."""
+    project, kind, place, name = key.split("/")
+    return Scope(project, kind, place).link("reservations", name)
+
+
+def disk_name(instance: Instance, index: int, asked: dict[str, Any]) -> str:
+    """What the disk is called that was asked for with an instance."""
+    given = asked.get("initializeParams", {}).get("diskName")
+    if given:
+        return str(given)
+    return instance.name if index == 0 else f"{instance.name}-{index}"
+
+
+def disk_size_gb(asked: dict[str, Any]) -> str:
+    """How large it is, or is made."""
+    size = asked.get("diskSizeGb") or asked.get("initializeParams", {}).get("diskSizeGb")
+    return str(size or DEFAULT_DISK_GB)
+
+
+def device_name(asked: dict[str, Any], index: int) -> str:
+    """As the guest sees it."""
+    return str(asked.get("deviceName") or f"persistent-disk-{index}")
+
+
 def _disk(instance: Instance, index: int, asked: dict[str, Any]) -> dict[str, Any]:
-    parameters = asked.get("initializeParams", {})
-    is_scratch = asked.get("type") == "SCRATCH"
-    name = parameters.get("diskName") or (
-        instance.name if index == 0 else _disk_name(instance, index)
-    )
     disk: dict[str, Any] = {
         "kind": "compute#attachedDisk",
         "index": index,
@@ -172,17 +210,14 @@ def _disk(instance: Instance, index: int, asked: dict[str, Any]) -> dict[str, An
         "mode": asked.get("mode", "READ_WRITE"),
         "boot": bool(asked.get("boot", index == 0)),
         "autoDelete": bool(asked.get("autoDelete", False)),
-        "deviceName": asked.get("deviceName") or f"persistent-disk-{index}",
+        "deviceName": device_name(asked, index),
         "interface": asked.get("interface", "SCSI"),
-        "diskSizeGb": str(asked.get("diskSizeGb") or parameters.get("diskSizeGb") or 10),
+        "diskSizeGb": disk_size_gb(asked),
     }
-    if not is_scratch:
+    if asked.get("type") != "SCRATCH":
+        name = disk_name(instance, index, asked)
         disk["source"] = asked.get("source") or instance.scope.link("disks", name)
     return disk
-
-
-def _disk_name(instance: Instance, index: int) -> str:
-    return f"{instance.name}-{index}"
 
 
 def _interfaces(instance: Instance, live: str) -> list[dict[str, Any]]:

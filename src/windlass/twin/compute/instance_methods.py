@@ -5,21 +5,22 @@ Must not decide what becomes of an instance (instances.py) nor turn it on and of
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from windlass.twin.call import Call, Route, locked
 from windlass.twin.compute.asks import check_labels, check_name
-from windlass.twin.compute.instance import Instance, fingerprint
+from windlass.twin.compute.fingerprints import STALE_LABELS, check_fingerprint, fingerprint
+from windlass.twin.compute.instance import Instance
 from windlass.twin.compute.links import normalised
 from windlass.twin.compute.listing import Keyed, aggregated, listed
 from windlass.twin.compute.operations import scope_of_key
 from windlass.twin.refusals import Refusal
 
 if TYPE_CHECKING:
-    from windlass.twin.compute.base import Base
+    from windlass.twin.compute.disks import Disks
+    from windlass.twin.compute.flex_start import FlexStart
+    from windlass.twin.compute.ground import Ground
     from windlass.twin.compute.templates import Templates
 
 PLAIN_SETTERS = {
@@ -39,9 +40,13 @@ ONLY_WHEN_OFF = frozenset({"setMachineType", "setMachineResources", "setServiceA
 class InstanceMethods:
     """The API of instances."""
 
-    def __init__(self, base: Base, templates: Templates) -> None:
+    def __init__(
+        self, base: Ground, templates: Templates, *, flex: FlexStart, disks: Disks
+    ) -> None:
         self._base = base
+        self._disks = disks
         self._templates = templates
+        self._flex = flex
 
     def routes(self) -> dict[str, Route]:
         """The methods that are modelled here."""
@@ -59,7 +64,6 @@ class InstanceMethods:
             "getIamPolicy": self.get_policy,
             "setIamPolicy": self.set_policy,
             "testIamPermissions": self.test_permissions,
-            "listReferrers": self.list_referrers,
             **dict.fromkeys(PLAIN_SETTERS, self.set_plain),
         }
         return locked({f"compute.instances.{name}": one for name, one in handlers.items()})
@@ -76,18 +80,16 @@ class InstanceMethods:
         check_name(name)
         base.instances.refuse_double(scope, name)
         ask = base.asks.checked({key: body[key] for key in body if key != "name"}, scope)
-        refused = base.room.refused(ask.wanted)
         target = scope.link("instances", name)
-        if refused is not None:
-            operation = base.operations.start(call, scope, target=target)
-            return base.operations.fail(
-                operation,
-                scope,
-                code=refused.code,
-                message=refused.message,
-                errors=[refused.error],
-            )
-        instance = base.instances.create(scope, name, ask)
+        if self._flex.waits(ask):
+            operation = self._flex.insert(call, scope, name, ask=ask)
+            self._disks.came(base.instances.find(scope.key(name)))
+            return operation
+        grant = base.room.granted(ask, scope)
+        if grant.refused is not None:
+            return base.operations.refuse(call, scope, grant.refused, target=target)
+        instance = base.instances.create(scope, name, ask, reservation=grant.reservation)
+        self._disks.came(instance)
         seconds = base.cloud.settings.delays.boot
         return base.operations.start(
             call, scope, target=target, target_id=instance.id, seconds=seconds
@@ -135,10 +137,10 @@ class InstanceMethods:
         instance = self.named(call)
         labels = call.body.get("labels") or {}
         check_labels(labels)
-        _check_fingerprint(
+        check_fingerprint(
             call.body.get("labelFingerprint"),
             fingerprint(sorted((instance.value("labels") or {}).items())),
-            "Labels fingerprint either invalid or resource labels have changed",
+            STALE_LABELS,
         )
         self._set(instance, {"labels": labels})
         return self._operation(call, instance)
@@ -146,7 +148,7 @@ class InstanceMethods:
     def set_metadata(self, call: Call) -> dict[str, Any]:
         """All metadata anew; the metadata server tells it at once."""
         instance = self.named(call)
-        _check_fingerprint(
+        check_fingerprint(
             call.body.get("fingerprint"),
             fingerprint(sorted(instance.metadata.items())),
             "Supplied fingerprint does not match current metadata fingerprint.",
@@ -208,10 +210,6 @@ class InstanceMethods:
         wanted = call.body.get("permissions", [])
         return {"permissions": self._base.policies.allowed(call.principal, places, wanted)}
 
-    def list_referrers(self, call: Call) -> dict[str, Any]:
-        """What refers to instances; nothing does."""
-        return {"kind": "compute#instanceListReferrers", "id": call.params["instance"]}
-
     def named(self, call: Call) -> Instance:
         """The instance of the path: by name, or by number."""
         scope = self._base.places.scope(call)
@@ -243,16 +241,3 @@ class InstanceMethods:
 
 
 UPDATABLE = ("labels", "metadata", "tags", "scheduling", "description", "deletionProtection")
-
-
-def _check_fingerprint(given: str | None, present: str, message: str) -> None:
-    """Clients send bytes back in either alphabet of base64: compare what they stand for."""
-    if given and _decoded(given) != _decoded(present):
-        raise Refusal(412, message, reason="conditionNotMet", status="FAILED_PRECONDITION")
-
-
-def _decoded(text: str) -> bytes:
-    try:
-        return base64.urlsafe_b64decode(text.replace("+", "-").replace("/", "_") + "==")
-    except (ValueError, binascii.Error):
-        return text.encode()

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from windlass.twin.compute.asks import run_seconds
+from windlass.twin.compute.guest_attributes import GuestAttributes
 from windlass.twin.compute.instance import Instance, shown
 from windlass.twin.compute.scopes import Scope, already_exists, not_found
 from windlass.twin.fleet import Boot, End, Fleet, Machine
@@ -27,7 +29,8 @@ class Listener(Protocol):
     """Whoever wants to know what becomes of instances: groups, logs, operations."""
 
     def heard(self, instance: Instance, what: str) -> None:
-        """`what` is `running`, `warned`, `gone`, or how its machine ended."""
+        """`what` is `starting` (of one with a reservation), `running`, `warned`, `gone`, or how
+        its machine ended."""
 
 
 class Instances:
@@ -41,7 +44,8 @@ class Instances:
         )
         self._made = max((one.number for _, one in self._shelf.items()), default=0)
         self.project_metadata: Mapping[str, str] = {}
-        self.listeners: list[Listener] = []
+        self.guest_attributes = GuestAttributes(cloud)
+        self.listeners: list[Listener] = [self.guest_attributes]
         fleet.watch(SERVICE, self)
         cloud.on("compute.instance.gone", self._gone)
 
@@ -69,7 +73,10 @@ class Instances:
 
     def shown(self, instance: Instance) -> dict[str, Any]:
         """As the API gives it."""
-        return shown(instance, cloud=self._cloud, live=self.live_address(instance))
+        machine = self._fleet.get(instance.machine)
+        live = machine.address if machine is not None else ""
+        ends_at = machine.ends_at if machine is not None else None
+        return shown(instance, cloud=self._cloud, live=live, ends_at=ends_at)
 
     def live_address(self, instance: Instance) -> str:
         """Where its processes listen; empty for one that has none."""
@@ -82,8 +89,17 @@ class Instances:
 
     # --- what is done to them
 
-    def create(self, scope: Scope, name: str, ask: Ask, *, creator: str = "") -> Instance:
+    def create(
+        self, scope: Scope, name: str, ask: Ask, *, creator: str = "", reservation: str = ""
+    ) -> Instance:
         """A new instance, starting. Whoever asks has seen to room and quota."""
+        instance = self.add(scope, name, ask, creator=creator)
+        instance.reservation = reservation
+        self.start(instance, run_s=ask.run_s)
+        return instance
+
+    def add(self, scope: Scope, name: str, ask: Ask, *, creator: str = "") -> Instance:
+        """A new instance that waits to be started."""
         self._made += 1
         machine = self._fleet.add(
             SERVICE, scope.key(name), ask.wanted, labels=ask.properties.get("labels") or {}
@@ -93,15 +109,13 @@ class Instances:
             id=machine.id,
             scope=scope,
             properties=ask.properties,
-            status="PROVISIONING",
+            status="PENDING",
             machine=machine.id,
             number=self._made,
             created=self._cloud.clock.now(),
             creator=creator,
         )
         self.save(instance)
-        boot_s = self._cloud.settings.delays.boot
-        self._fleet.start(machine, boot_s=boot_s, run_s=ask.run_s)
         return instance
 
     def save(self, instance: Instance) -> None:
@@ -109,17 +123,36 @@ class Instances:
         self._shelf.put(instance.key, instance)
 
     def start(self, instance: Instance, *, run_s: float | None) -> None:
-        """Turn it on again."""
+        """Turn it on, for the first time or again."""
         machine = self._machine(instance)
         instance.status = "PROVISIONING"
         instance.is_preempted = False
         self.save(instance)
+        if instance.reservation:
+            self._tell(instance, "starting")
         self._fleet.start(machine, boot_s=self._cloud.settings.delays.boot, run_s=run_s)
 
     def stop(self, instance: Instance, *, status: str = "TERMINATED") -> None:
         """Turn it off; its disks stay."""
         self._fleet.stop(self._machine(instance), grace_s=GUEST_GRACE_S)
         self._stopped(instance, status)
+        self._tell(instance, End.STOPPED.value)
+
+    def restart(self, instance: Instance, *, run_s: float | None) -> None:
+        """Off and on at once."""
+        self._fleet.stop(self._machine(instance))
+        instance.stopped = self._cloud.clock.now()
+        instance.status = "PROVISIONING"
+        self.save(instance)
+        boot_s = self._cloud.settings.delays.boot
+        self._fleet.start(self._machine(instance), boot_s=boot_s, run_s=run_s)
+
+    def end(self, instance: Instance) -> None:
+        """Its time is over: it is stopped or deleted, as it was asked to be."""
+        if instance.scheduling.get("instanceTerminationAction") == "DELETE":
+            self.delete(instance, seconds=0)
+        else:
+            self.stop(instance)
 
     def delete(self, instance: Instance, *, seconds: float) -> None:
         """It will be gone in so long."""
@@ -133,6 +166,25 @@ class Instances:
             self._cloud.later(seconds, "compute.instance.gone", key)
         else:
             self._gone(key)
+
+    def take_back(self, operation: dict[str, Any]) -> None:
+        """An insert has failed after all: Google leaves no instance behind."""
+        place, _, name = (
+            operation["targetLink"].partition("/projects/")[2].rpartition("/instances/")
+        )
+        instance = self.find(f"{place}/{name}")
+        if operation["operationType"] == "insert" and instance is not None:
+            self.delete(instance, seconds=0)
+
+    def maintain(self, instance: Instance) -> None:
+        """Google needs the host: an instance that cannot move is stopped, a spot one preempted."""
+        scheduling = instance.scheduling
+        if scheduling["preemptible"]:
+            self.preempt(instance)
+        elif scheduling["onHostMaintenance"] == "TERMINATE" and scheduling["automaticRestart"]:
+            self.restart(instance, run_s=run_seconds(scheduling))
+        elif scheduling["onHostMaintenance"] == "TERMINATE":
+            self.stop(instance)
 
     def preempt(self, instance: Instance) -> None:
         """Google takes it back."""
@@ -180,6 +232,8 @@ class Instances:
         action = instance.scheduling.get("instanceTerminationAction", "STOP")
         self._stopped(instance, "TERMINATED")
         self._tell(instance, end.value)
+        if self._shelf.get(machine.owner) is not instance:
+            return  # A listener has seen to it.
         is_taken = end in (End.PREEMPTED, End.EXPIRED)
         if is_taken and (action == "DELETE" or machine.wanted.model is Model.FLEX_START):
             self._gone(f"{instance.key} {instance.id}")

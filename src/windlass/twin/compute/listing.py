@@ -1,5 +1,4 @@
-"""Lists as Compute Engine gives them: filtered, ordered, a page at a time, or of every place at
-once.
+"""Lists as Compute Engine gives them: filtered, ordered, paged, or of all places at once.
 
 Must not know what it lists.
 """
@@ -55,6 +54,12 @@ def aggregated(
     if token:
         answer["nextPageToken"] = token
     return answer
+
+
+def paged(call: Call, found: Iterable[Keyed]) -> tuple[list[dict[str, Any]], str]:
+    """A page of a list that has a form of its own, and the token of the next."""
+    items, token = _page(call, found)
+    return [item for _, item in items], token
 
 
 def _page(call: Call, found: Iterable[Keyed]) -> tuple[list[Keyed], str]:

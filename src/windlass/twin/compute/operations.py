@@ -5,7 +5,7 @@ Must not carry anything out: whoever starts one says when it will be done, and w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from windlass.twin.call import Call, Route
@@ -14,9 +14,11 @@ from windlass.twin.compute.scopes import Places, Scope, not_found
 
 if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
+    from windlass.twin.compute.room import Refused
 
 LONGEST_WAIT = 120.0
 """So long a call to `wait` is held open, in the twin's seconds, as Google does."""
+NEVER = float("inf")
 KEPT = 14 * 86_400.0
 
 
@@ -28,8 +30,12 @@ class Operations:
         self._places = places
         self._operations = cloud.documents("compute.operations")
         self._requests = cloud.documents("compute.requests")
+        self._failing = cloud.documents("compute.operations.failing")
+        self.undo: Callable[[dict[str, Any]], None] = _nothing
+        """Takes back what an operation has done that fails after all."""
         cloud.on("compute.operation.done", self._done)
         cloud.on("compute.operation.old", self._old)
+        cloud.on("compute.operation.failed", self._failed)
 
     def routes(self) -> dict[str, Route]:
         """The methods that are modelled."""
@@ -61,7 +67,8 @@ class Operations:
         more: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """An operation on a resource (its URL). It is done after so many seconds, by default
-        after what operations take here; already when that is none."""
+        after what operations take here; already when that is none. One that never ends by
+        itself has to be finished."""
         cloud = self._cloud
         delay = cloud.settings.delays.operation if seconds is None else seconds
         number = cloud.new_id()
@@ -87,10 +94,10 @@ class Operations:
         request_id = call.query.get("requestId")
         if request_id:
             self._requests.put(f"{call.project}/{request_id}", {"operation": key})
-        if delay > 0:
-            cloud.later(delay, "compute.operation.done", key)
-        else:
+        if delay <= 0:
             self._done(key)
+        elif delay != NEVER:
+            cloud.later(delay, "compute.operation.done", key)
         cloud.later(KEPT, "compute.operation.old", key)
         return operation
 
@@ -109,6 +116,45 @@ class Operations:
         operation["httpErrorMessage"] = message
         self._operations.put(scope.key(operation["name"]), operation)
         return operation
+
+    def refuse(
+        self, call: Call, scope: Scope, refused: Refused, *, target: str, target_id: str = ""
+    ) -> dict[str, Any]:
+        """An operation that says why there is no room."""
+        operation = self.start(call, scope, target=target, target_id=target_id)
+        return self.fail(
+            operation,
+            scope,
+            code=refused.code,
+            message=refused.message,
+            errors=[refused.error],
+        )
+
+    def finish(self, key: str, refused: Refused | None = None) -> None:
+        """One that was started without an end is over now."""
+        operation = self._operations.get(key)
+        if operation is None:
+            return
+        if refused is not None:
+            operation["error"] = {"errors": [refused.error]}
+            operation["httpErrorStatusCode"] = refused.code
+            operation["httpErrorMessage"] = refused.message
+        self._done(key)
+
+    def fail_late(
+        self, operation: dict[str, Any], *, seconds: float, code: str, message: str
+    ) -> dict[str, Any] | None:
+        """See faults.door_faults.LateFailures: it runs for so long, and fails then."""
+        key = _key_of(operation) if operation.get("kind") == "compute#operation" else ""
+        kept = self._operations.get(key)
+        if kept is None or "error" in kept:
+            return None
+        kept.update(status="RUNNING", progress=0)
+        kept.pop("endTime", None)
+        self._operations.put(key, kept)
+        self._failing.put(key, {"code": code, "message": message})
+        self._cloud.later(seconds, "compute.operation.failed", key)
+        return kept
 
     def get(self, call: Call) -> dict[str, Any]:
         """How far it is."""
@@ -155,15 +201,37 @@ class Operations:
             raise not_found(scope, "operations", call.params["operation"])
         return key, operation
 
+    def _failed(self, key: str) -> None:
+        error = self._failing.drop(key)
+        operation = self._operations.get(key)
+        if operation is None or error is None:
+            return
+        operation["error"] = {"errors": [error]}
+        operation["httpErrorStatusCode"] = 500
+        operation["httpErrorMessage"] = "INTERNAL SERVER ERROR"
+        self._done(key)
+        self.undo(operation)
+
     def _done(self, key: str) -> None:
         operation = self._operations.get(key)
-        if operation is not None:
+        if operation is not None and key not in self._failing:
             end = {"status": "DONE", "progress": 100, "endTime": self._cloud.stamp()}
             operation.update(end)
             self._operations.put(key, operation)
 
     def _old(self, key: str) -> None:
         self._operations.drop(key)
+
+
+def _nothing(operation: dict[str, Any]) -> None:
+    """Nothing to take back."""
+
+
+def _key_of(operation: dict[str, Any]) -> str:
+    place, _, name = (
+        str(operation["selfLink"]).partition("/projects/")[2].rpartition("/operations/")
+    )
+    return f"{place}/{name}"
 
 
 def scope_of_key(key: str) -> str:

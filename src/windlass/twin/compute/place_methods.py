@@ -1,5 +1,4 @@
-"""Zones, regions with their quotas, machine types, accelerator types, disk types, and the project
-itself as Compute Engine shows it.
+"""Zones, regions with quotas, types of machines, accelerators and disks; the project.
 
 Must not have opinions about what exists: the catalog has.
 """
@@ -11,13 +10,13 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from windlass.twin.call import Call, Route, locked
-from windlass.twin.compute.instance import fingerprint
+from windlass.twin.compute.fingerprints import fingerprint
 from windlass.twin.compute.links import BASE
 from windlass.twin.compute.listing import Keyed, aggregated, listed
 from windlass.twin.compute.scopes import Scope, not_found
 
 if TYPE_CHECKING:
-    from windlass.twin.compute.base import Base
+    from windlass.twin.compute.ground import Ground
 
 CREATED = "1969-12-31T16:00:00.000-08:00"
 DISK_TYPES = (
@@ -37,7 +36,7 @@ Maker = Callable[[str], Iterable[dict[str, Any]]]
 class PlaceMethods:
     """The API of what there is where."""
 
-    def __init__(self, base: Base) -> None:
+    def __init__(self, base: Ground) -> None:
         self._base = base
         self._project = base.cloud.documents("compute.project")
         self._types = _types_by_zone(base)
@@ -217,7 +216,7 @@ def _scope_of_zone_key(key: str) -> str:
     return "/".join(key.split("/")[1:3])
 
 
-def _types_by_zone(base: Base) -> dict[str, list[dict[str, Any]]]:
+def _types_by_zone(base: Ground) -> dict[str, list[dict[str, Any]]]:
     """What the catalog has offers for, by zone."""
     chips = base.catalog.chips
     zones: dict[str, dict[str, dict[str, Any]]] = {}
@@ -245,7 +244,7 @@ def _types_by_zone(base: Base) -> dict[str, list[dict[str, Any]]]:
     return {zone: [names[name] for name in sorted(names)] for zone, names in zones.items()}
 
 
-def _accelerators_by_zone(base: Base) -> dict[str, list[dict[str, Any]]]:
+def _accelerators_by_zone(base: Ground) -> dict[str, list[dict[str, Any]]]:
     most: dict[str, dict[str, int]] = {}
     for offer in base.catalog.all_offers():
         if offer.chip is not None and offer.slice is None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from windlass.twin.call import Call, Route, locked
-from windlass.twin.compute.asks import run_seconds
+from windlass.twin.compute.asks import Ask, run_seconds
 from windlass.twin.compute.instance import Instance
 from windlass.twin.refusals import Refusal
 
 if TYPE_CHECKING:
-    from windlass.twin.compute.base import Base
+    from windlass.twin.compute.ground import Ground
     from windlass.twin.compute.instance_methods import InstanceMethods
 
 CONSOLE_PAGE = 1 << 20
@@ -29,10 +29,10 @@ class Consoles(Protocol):
 class Power:
     """The API of power and consoles."""
 
-    def __init__(self, base: Base, methods: InstanceMethods, consoles: Consoles | None) -> None:
+    def __init__(self, base: Ground, methods: InstanceMethods) -> None:
         self._base = base
-        self._named = methods.named
-        self._consoles = consoles
+        self.named = methods.named
+        self.consoles: Consoles | None = None
 
     def routes(self) -> dict[str, Route]:
         """The methods that are modelled here."""
@@ -51,36 +51,34 @@ class Power:
     def start(self, call: Call) -> dict[str, Any]:
         """Turn it on; stock and quota may be in the way again."""
         base = self._base
-        instance = self._named(call)
+        instance = self.named(call)
         if instance.status == "RUNNING":
             return self._operation(call, instance)
         if instance.status not in ("TERMINATED", "SUSPENDED"):
             raise _not_ready(instance)
         machine = base.instances.machine(instance)
         assert machine is not None
-        refused = base.room.refused(machine.wanted)
-        if refused is not None:
-            operation = self._operation(call, instance)
-            return base.operations.fail(
-                operation,
-                instance.scope,
-                code=refused.code,
-                message=refused.message,
-                errors=[refused.error],
+        run_s = run_seconds(instance.scheduling)
+        ask = Ask({**instance.properties, **instance.changes}, machine.wanted, run_s)
+        grant = base.room.granted(ask, instance.scope)
+        if grant.refused is not None:
+            return base.operations.refuse(
+                call, instance.scope, grant.refused, target=instance.link, target_id=instance.id
             )
-        base.instances.start(instance, run_s=run_seconds(instance.scheduling))
+        instance.reservation = grant.reservation
+        base.instances.start(instance, run_s=run_s)
         return self._operation(call, instance, seconds=base.cloud.settings.delays.boot)
 
     def stop(self, call: Call) -> dict[str, Any]:
         """Turn it off."""
-        instance = self._named(call)
+        instance = self.named(call)
         if instance.status not in ("TERMINATED", "STOPPING"):
             self._base.instances.stop(instance)
         return self._operation(call, instance, seconds=self._base.cloud.settings.delays.stop)
 
     def suspend(self, call: Call) -> dict[str, Any]:
         """Turn it off, to go on later. Its memory is not kept: it boots again."""
-        instance = self._named(call)
+        instance = self.named(call)
         if instance.value("guestAccelerators"):
             message = (
                 "Invalid resource usage: 'Instances with guest accelerators cannot be suspended.'."
@@ -92,27 +90,24 @@ class Power:
 
     def reset(self, call: Call) -> dict[str, Any]:
         """Off and on at once."""
-        instance = self._named(call)
+        instance = self.named(call)
         if instance.status != "RUNNING":
             raise _not_ready(instance)
-        self._base.instances.stop(instance)
-        self._base.instances.start(instance, run_s=run_seconds(instance.scheduling))
+        self._base.instances.restart(instance, run_s=run_seconds(instance.scheduling))
         return self._operation(call, instance)
 
     def simulate_maintenance(self, call: Call) -> dict[str, Any]:
         """Google needs the host: an instance that cannot move is stopped. A spot one is
         preempted, which is how a preemption is tried out."""
-        instance = self._named(call)
+        instance = self.named(call)
         if instance.status != "RUNNING":
             raise _not_ready(instance)
-        scheduling = instance.scheduling
-        if scheduling["preemptible"]:
-            self._base.instances.preempt(instance)
-        elif scheduling["onHostMaintenance"] == "TERMINATE":
-            self._base.instances.stop(instance)
-            if scheduling["automaticRestart"]:
-                self._base.instances.start(instance, run_s=run_seconds(scheduling))
+        self.maintain(instance)
         return self._operation(call, instance)
+
+    def maintain(self, instance: Instance) -> None:
+        """Google needs the host of an instance that runs."""
+        self._base.instances.maintain(instance)
 
     def report_faulty(self, call: Call) -> dict[str, Any]:
         """A user says that the host is broken: the instance is moved to another."""
@@ -120,11 +115,11 @@ class Power:
 
     def serial_port(self, call: Call) -> dict[str, Any]:
         """What the machine has printed, from a byte on."""
-        instance = self._named(call)
+        instance = self.named(call)
         start = int(call.query.get("start", "0"))
         raw = b""
-        if self._consoles is not None:
-            raw = self._consoles.console(instance.machine, start)[:CONSOLE_PAGE]
+        if self.consoles is not None:
+            raw = self.consoles.console(instance.machine, start)[:CONSOLE_PAGE]
         return {
             "kind": "compute#serialPortOutput",
             "selfLink": f"{instance.link}/serialPort",

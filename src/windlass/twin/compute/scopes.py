@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from windlass.catalog.model import Buy
 from windlass.twin.compute.links import link
 from windlass.twin.refusals import Refusal
 
 if TYPE_CHECKING:
     from windlass.catalog.query import Catalog
     from windlass.twin.call import Call
+
+
+SINGULAR = {"resourcePolicies": "resource_policy", "instanceTemplates": "instance_template"}
+"""How refusals call a collection's resources, where not by the name without its last letter."""
 
 
 class Scope(NamedTuple):
@@ -54,6 +59,7 @@ class Places:
         self.zones = tuple(sorted(catalog.zones))
         self.regions = tuple(sorted({zone.rpartition("-")[0] for zone in self.zones}))
         self._known = frozenset(self.zones) | frozenset(self.regions)
+        self._catalog = catalog
 
     def scope(self, call: Call) -> Scope:
         """The place that a call's path names."""
@@ -64,6 +70,10 @@ class Places:
                     raise unknown_place(kind, place)
                 return Scope(call.project, f"{kind}s", place)
         return Scope(call.project, "global")
+
+    def sells(self, zone: str, machine_type: str) -> bool:
+        """Whether the catalog has that type there."""
+        return any(self._catalog.offer(f"{zone}/{machine_type}/{buy}") for buy in Buy)
 
     def zones_of(self, region: str) -> list[str]:
         """In order."""
@@ -86,6 +96,15 @@ def already_exists(scope: Scope, collection: str, name: str) -> Refusal:
     """As Google refuses it."""
     resource = f"projects/{scope.project}/{scope.path}/{collection}/{name}"
     return Refusal(409, f"The resource '{resource}' already exists")
+
+
+def in_use(link: str, user: str) -> Refusal:
+    """As Google refuses to delete or attach what something else uses; both are URLs."""
+    resource, other = link.partition("/v1/")[2], user.partition("/v1/")[2]
+    collection = resource.split("/")[-2]
+    word = SINGULAR.get(collection, collection[:-1])
+    message = f"The {word} resource '{resource}' is already being used by '{other}'"
+    return Refusal(400, message, reason="resourceInUseByAnotherResource")
 
 
 def invalid(field: str, value: str, why: str) -> Refusal:

@@ -13,13 +13,13 @@ from windlass.twin.compute.scopes import Scope, not_found
 
 if TYPE_CHECKING:
     from windlass.twin.call import Call, Route
-    from windlass.twin.compute.base import Base
+    from windlass.twin.compute.ground import Ground
 
 
 class Templates:
     """Global and regional ones, on one shelf."""
 
-    def __init__(self, base: Base) -> None:
+    def __init__(self, base: Ground) -> None:
         kind = Kind(collection="instanceTemplates", singular="instanceTemplate")
         self._collection = Collection(base, kind)
 

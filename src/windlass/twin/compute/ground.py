@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Base:
+class Ground:
     """Shared by all of Compute Engine's collections."""
 
     cloud: Cloud
