@@ -59,6 +59,7 @@ class Programs:
     """Implements fleet.Bodies and Consoles: machines that do what a test says."""
 
     def __init__(self) -> None:
+        self.is_full = False
         self.boots: dict[str, Boot] = {}
         self.running: list[str] = []
         self.warned: list[str] = []
@@ -68,7 +69,10 @@ class Programs:
     def start(self, machine_id: str, boot: Boot) -> str:
         self.boots[machine_id] = boot
         self.running.append(machine_id)
-        return "127.64.0.9"
+        return "" if self.is_full else "127.64.0.9"
+
+    def resume(self, machine_id: str, address: str) -> None:
+        self.running.append(machine_id)
 
     def warn(self, machine_id: str) -> None:
         self.warned.append(machine_id)

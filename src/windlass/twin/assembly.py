@@ -74,6 +74,11 @@ class Twin:
     policies: Policies
     apis: EnabledApis
 
+    def poll(self) -> None:
+        """Notice what machines have done by themselves; called now and then, under the lock."""
+        self.fleet.poll()
+        self.vertex.collect()
+
 
 def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
     """All services of a twin around one cloud."""

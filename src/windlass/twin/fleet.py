@@ -88,6 +88,8 @@ class Boot:
     files: Mapping[str, str] = field(default_factory=dict)
     gpus: tuple[str, ...] = ()
     """Names of the GPUs that `nvidia-smi` is to show."""
+    neighbours: Mapping[str, str] = field(default_factory=dict)
+    """Other machines, started or not, by the host names under which it must find them."""
 
 
 class Watcher(Protocol):
@@ -292,7 +294,9 @@ class Fleet:
             if machine.state is State.OFF:
                 self._cut(machine.appointment)
             else:
-                self._end(machine, End.EXITED, status=status)
+                # One that was told that it will be taken back may shut down at once.
+                is_taken = machine.state is State.WARNED
+                self._end(machine, End.PREEMPTED if is_taken else End.EXITED, status=status)
 
     def _take(self, machine: Machine) -> None:
         if machine.is_counted:

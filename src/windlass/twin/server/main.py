@@ -96,7 +96,7 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
     with cloud.lock:
         twin.fleet.revive()
         cloud.commit()
-    ticker = Ticker(cloud, journal, waiting, also=twin.fleet.poll)
+    ticker = Ticker(cloud, journal, waiting, also=twin.poll)
     ticker.start()
     server.start()
     home.announce(server.port, options, version=VERSION)

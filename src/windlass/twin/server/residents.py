@@ -48,6 +48,8 @@ class Residents:
         self._gpu_mib = gpu_mib
         self._log = log or sys.stderr
         self._listeners: dict[str, Server] = {}
+        self._addresses: dict[str, str] = {}
+        """By machine, also of neighbours that have yet to start."""
         self._last = FIRST - 1
         self.port = 0
         """The twin's own, once it listens."""
@@ -57,7 +59,7 @@ class Residents:
         """See fleet.Bodies. A machine that cannot be had stays modelled: its address is empty."""
         if not self._machines.can_run():
             return ""
-        address = self._free_address()
+        address = self._address(machine_id)
         listener = self._listen(machine_id, address)
         metadata = address if listener.port == METADATA_PORT else f"{address}:{listener.port}"
         plan = Plan(
@@ -82,6 +84,7 @@ class Residents:
     def resume(self, machine_id: str, address: str) -> None:
         """Answer again a machine that an earlier twin has started. Its metadata server has to be
         where the machine knows it."""
+        self._addresses[machine_id] = address
         try:
             self._listeners[machine_id] = self._listen(machine_id, address)
         except WindlassError as refused:
@@ -101,6 +104,7 @@ class Residents:
     def delete(self, machine_id: str) -> None:
         """See fleet.Bodies."""
         self.kill(machine_id)
+        self._addresses.pop(machine_id, None)
         self._machines.delete(machine_id)
 
     def exited(self, machine_id: str) -> int | None:
@@ -120,9 +124,11 @@ class Residents:
         for machine_id in self._machines.live():
             self.kill(machine_id)
 
-    def _free_address(self) -> str:
-        self._last = FIRST if self._last >= LAST else self._last + 1
-        return str(ipaddress.IPv4Address(self._last))
+    def _address(self, machine_id: str) -> str:
+        if machine_id not in self._addresses:
+            self._last = FIRST if self._last >= LAST else self._last + 1
+            self._addresses[machine_id] = str(ipaddress.IPv4Address(self._last))
+        return self._addresses[machine_id]
 
     def _listen(self, machine_id: str, address: str) -> Server:
         def answer(request: Request) -> Response:
@@ -166,6 +172,8 @@ class Residents:
 
     def _files(self, boot: Boot, address: str) -> dict[str, bytes]:
         hosts = f"127.0.0.1 localhost\n{address} {boot.hostname}\n{address} {METADATA_NAMES}\n"
+        for name, machine_id in boot.neighbours.items():
+            hosts += f"{self._address(machine_id)} {name}\n"
         return {
             "/etc/hosts": hosts.encode(),
             CA_INSIDE: self._authority.read_bytes(),

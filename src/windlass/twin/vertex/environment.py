@@ -55,6 +55,11 @@ def boot(training: Training, replica: str, *, gpus: tuple[str, ...], cloud: Clou
         argv=argv,
         files=files,
         gpus=gpus,
+        neighbours={
+            hostname(training, other): machine_id
+            for other, machine_id in training.replicas.items()
+            if other != replica
+        },
     )
 
 

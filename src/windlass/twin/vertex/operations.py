@@ -1,7 +1,6 @@
-"""Vertex AI's long-running operations; here they are only deletes, and are done at once or a
-little later.
+"""Vertex AI's long-running operations, which are only deletes here.
 
-Must not carry anything out.
+Must not carry anything out: what an operation is about was done before it is made.
 """
 
 from __future__ import annotations

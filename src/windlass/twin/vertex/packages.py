@@ -1,5 +1,4 @@
-"""How a replica runs a Python package from Cloud Storage: a small program that is put into its
-machine.
+"""How a replica runs a Python package from Cloud Storage: by a small program in its machine.
 
 Must not install: Vertex AI runs `pip install` in the container, the twin unpacks the packages
 beside what its machines have and says so in the log.

@@ -1,5 +1,4 @@
-"""TrainingPipelines: each is a CustomJob with a model to upload at its end, as the SDK's
-CustomTrainingJob makes them.
+"""TrainingPipelines, as the SDK's CustomTrainingJob makes them: CustomJobs that yield a model.
 
 Must not have a life of its own: how it stands is read off its CustomJob until that is over.
 """

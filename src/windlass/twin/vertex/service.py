@@ -67,7 +67,8 @@ class Vertex:
 
     def collect(self) -> None:
         """Write down what replicas have printed; called now and then, under the cloud's lock."""
-        self._speech.collect()
+        for machine in self._speech.collect():
+            self.trainings.model(machine)
 
     def routes(self) -> dict[str, Route]:
         """Every method that is modelled."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from windlass.twin.fleet import State
 from windlass.twin.vertex.environment import split
 
 if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
-    from windlass.twin.fleet import Fleet
+    from windlass.twin.fleet import Fleet, Machine
     from windlass.twin.logging.logs import Logs
     from windlass.twin.vertex.training import Training
 
@@ -45,14 +46,22 @@ class Speech:
 
     def listen(self, training: Training, replica: str, machine_id: str) -> None:
         """Read what that machine prints from now on."""
-        head = {"training": training.id, "replica": replica, "offset": 0}
-        self._heads.put(machine_id, head)
+        # One that boots again goes on where it was.
+        if machine_id not in self._heads:
+            head = {"training": training.id, "replica": replica, "offset": 0}
+            self._heads.put(machine_id, head)
 
-    def collect(self) -> None:
-        """Write down what has been printed since last time."""
+    def collect(self) -> list[Machine]:
+        """Write down what has been printed since last time; the machines that run and have lost
+        their processes."""
+        bereft = []
         for machine_id, _ in list(self._heads.items()):
-            is_gone = self._fleet.get(machine_id) is None
-            self.drain(machine_id, is_last=is_gone)
+            machine = self._fleet.get(machine_id)
+            is_mute = machine is None or not machine.is_live
+            self.drain(machine_id, is_last=is_mute)
+            if machine is not None and is_mute and machine.state is State.RUNNING:
+                bereft.append(machine)
+        return bereft
 
     def drain(self, machine_id: str, *, is_last: bool) -> None:
         """Write down what one machine has printed; at last also a line that did not end."""

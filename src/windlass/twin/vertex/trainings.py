@@ -179,8 +179,9 @@ class Trainings:
         training, replica = self._whose(machine)
         if training is None:
             return
-        training.up.append(replica)
-        self._save(training)
+        if replica not in training.up:
+            training.up.append(replica)
+            self._save(training)
         if machine.is_live:
             self._speech.listen(training, replica, machine.id)
             self._speech.say(
@@ -188,12 +189,18 @@ class Trainings:
                 f"twin: {replica} runs its command on this host; its container image is not used.",
             )
         else:
+            self.model(machine)
+        if training.state == PENDING and len(training.up) == len(training.replicas):
+            self._runs(training)
+
+    def model(self, machine: Machine) -> None:
+        """A replica has no processes: its program is said to end after a while."""
+        training, replica = self._whose(machine)
+        if training is not None:
             self._speech.say(training, f"twin: {replica} is modelled, its program does not run.")
             text = training.labels.get(SECONDS_LABEL, "")
             delay = float(text) if text.isdecimal() else self.modelled_s
             self._cloud.later(delay, "aiplatform.exit", machine.appointment)
-        if training.state == PENDING and len(training.up) == len(training.replicas):
-            self._runs(training)
 
     def _runs(self, training: Training) -> None:
         if training.started is None:

@@ -114,6 +114,9 @@ def test_a_replica_gets_its_command_and_what_vertex_ai_sets(stand, programs):
     assert cluster["task"] == {"type": "workerpool1", "index": 1}
     assert [len(hosts) for hosts in cluster["cluster"].values()] == [1, 2]
     assert cluster["cluster"]["workerpool1"][1] == f"{boot.hostname}:2222"
+    primary = machine_of(stand, name)
+    assert boot.neighbours[cluster["cluster"]["workerpool0"][0].partition(":")[0]] == primary.id
+    assert len(boot.neighbours) == 2
     tensorflow = json.loads(boot.environment["TF_CONFIG"])
     assert tensorflow["task"] == {"type": "worker", "index": 1}
     assert list(tensorflow["cluster"]) == ["chief", "worker"]
@@ -310,6 +313,22 @@ def test_a_training_outlives_the_twin(tmp_path):
     again.later(31.0)
     assert again.get(name)["state"] == "JOB_STATE_SUCCEEDED"
     assert len(again.read_logs()) == 3
+
+
+def test_a_replica_that_cannot_be_started_again_ends_all_the_same(tmp_path, programs):
+    journal = SqliteJournal(tmp_path / "twin.db")
+    stand = Stand(bodies=programs, journal=journal)
+    name = stand.create()
+    stand.tick()
+    journal.close()
+    fewer = Programs()
+    fewer.is_full = True
+    again = Stand(bodies=fewer, journal=SqliteJournal(tmp_path / "twin.db"), clock=stand.clock)
+    again.fleet.revive()
+    again.tick()
+    assert again.get(name)["state"] == "JOB_STATE_RUNNING"
+    again.later(61.0)
+    assert again.get(name)["state"] == "JOB_STATE_SUCCEEDED"
 
 
 def test_lists_are_of_one_region():
