@@ -19,14 +19,20 @@ DOCUMENTS = """
 compute.v1 compute.beta compute.alpha tpu.v1 tpu.v2 tpu.v2alpha1 aiplatform.v1 aiplatform.v1beta1
 container.v1 container.v1beta1 storage.v1 batch.v1 cloudbilling.v1 billingbudgets.v1 logging.v2
 monitoring.v3 serviceusage.v1 cloudresourcemanager.v1 cloudresourcemanager.v3 iam.v1
-iamcredentials.v1 oslogin.v1 secretmanager.v1 oauth2.v2 hypercomputecluster.v1
+iamcredentials.v1 oslogin.v1 oslogin.v1beta oslogin.v1alpha secretmanager.v1 oauth2.v2
+hypercomputecluster.v1 billingbudgets.v1beta1
 """.split()
+# Google publishes no document of Cloud Quotas; this one was written after its reference.
+BY_HAND = ("cloudquotas.v1", "cloudquotas.v1beta")
+HANDMADE = Path(__file__).parent / "discovery"
 # Stored as the difference to another version, because they repeat most of it.
 BASES = {
     "compute.beta": "compute.v1",
     "compute.alpha": "compute.beta",
     "container.v1beta1": "container.v1",
     "tpu.v2alpha1": "tpu.v2",
+    "cloudquotas.v1beta": "cloudquotas.v1",
+    "oslogin.v1alpha": "oslogin.v1beta",
 }
 FOLDER = "googleapiclient/discovery_cache/documents"
 TO = Path(__file__).parent.parent / "src/windlass/twin/discovery/data"
@@ -116,6 +122,16 @@ def read(source: Path) -> dict[str, dict[str, Any]]:
     return {name: json.loads((source / path).read_bytes()) for name, path in names.items()}
 
 
+def read_handmade() -> dict[str, dict[str, Any]]:
+    """The documents that were written by hand; one file is good for all versions."""
+    documents = {}
+    for key in BY_HAND:
+        name, version = key.split(".")
+        text = (HANDMADE / f"{name}.json").read_text(encoding="utf-8")
+        documents[key] = json.loads(text.replace("{VERSION}", version))
+    return documents
+
+
 def pack(value: dict[str, Any]) -> bytes:
     """Compact JSON, compressed."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -129,7 +145,8 @@ def main() -> int:
     parser.add_argument("--enum-numbers", type=Path, help="JSON: API, then enum, then number: name")
     parser.add_argument("--to", type=Path, default=TO)
     chosen = parser.parse_args()
-    trimmed = {name: trim(document) for name, document in read(chosen.source).items()}
+    documents = read(chosen.source) | read_handmade()
+    trimmed = {name: trim(document) for name, document in documents.items()}
     total = 0
     for name, document in trimmed.items():
         base = BASES.get(name)

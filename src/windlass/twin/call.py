@@ -5,7 +5,7 @@ Must not change anything: it is a value with a few views of itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,6 +57,8 @@ class Route(NamedTuple):
     """Under the cloud's lock, which most are; those that wait or move many bytes are not."""
     permission: str = ""
     """What the caller must be allowed to do; by default the method's id names it."""
+    resources: Callable[[Call], Sequence[str]] | None = None
+    """Names what may allow it besides the project: a secret has a policy of its own."""
 
 
 Routes = Mapping[str, Route]

@@ -44,7 +44,7 @@ class Surface(Protocol):
 class Guard(Protocol):
     """Decides whether a call may be made: is the API on, may the caller."""
 
-    def check(self, call: Call, *, permission: str) -> None:
+    def check(self, call: Call, route: Route) -> None:
         """Raise a Refusal when it may not."""
 
 
@@ -186,14 +186,14 @@ class Door:
         with self._cloud.lock:
             try:
                 self._cloud.advance()
-                self._guard.check(call, permission=route.permission)
+                self._guard.check(call, route)
                 return route.handler(call)
             finally:
                 self._cloud.commit()
 
     def _guarded(self, route: Route, call: Call) -> None:
         with self._cloud.lock:
-            self._guard.check(call, permission=route.permission)
+            self._guard.check(call, route)
 
     def _rendered(
         self, answer: dict[str, Any] | Response, found: Found, *, query: Mapping[str, str]

@@ -13,7 +13,7 @@ from windlass.twin.refusals import Refusal, error_info
 if TYPE_CHECKING:
     from windlass.twin.access.apis import EnabledApis
     from windlass.twin.access.policies import Policies
-    from windlass.twin.call import Call
+    from windlass.twin.call import Call, Route
 
 ALWAYS_ON = frozenset(
     {"serviceusage", "cloudresourcemanager", "oauth2", "cloudbilling", "billingbudgets", "iam"}
@@ -28,7 +28,7 @@ class Access:
         self._apis = apis
         self._policies = policies
 
-    def check(self, call: Call, *, permission: str) -> None:
+    def check(self, call: Call, route: Route) -> None:
         """See door.Guard."""
         service = call.method.api
         if service not in ALWAYS_ON and not self._apis.is_enabled(service):
@@ -38,10 +38,11 @@ class Access:
         if service == "compute" and project not in known:
             # Images of Google's own projects are read by everybody.
             return
-        needed = permission or permission_for(call.method.id)
+        needed = route.permission or permission_for(call.method.id)
         place = f"projects/{call.cloud.settings.project}"
-        if not self._policies.allows(call.principal, [place], needed):
-            raise self._denied(call, needed, place)
+        own = route.resources(call) if route.resources is not None else ()
+        if not self._policies.allows(call.principal, [place, *own], needed):
+            raise self._denied(call, needed, own[0] if own else place)
 
     def _disabled(self, call: Call, service: str) -> Refusal:
         number = call.cloud.settings.project_number

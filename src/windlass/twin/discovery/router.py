@@ -52,6 +52,7 @@ BY_SHAPE = (
     "logging",
     "monitoring",
     "oslogin",
+    "cloudquotas",
     "batch",
     "hypercomputecluster",
 )

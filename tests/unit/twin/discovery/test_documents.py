@@ -17,6 +17,8 @@ import tree
 from windlass.twin.discovery.documents import DATA, available, document, enum_table, merged
 
 KEYS = [f"{name}.{version}" for name, versions in available().items() for version in versions]
+BY_HAND = frozenset({"cloudquotas.v1", "cloudquotas.v1beta"})
+"""Google publishes no document of these."""
 SOURCE = "2.202.0"
 """The google-api-python-client that they were cut from."""
 LARGEST = 400_000
@@ -60,7 +62,7 @@ def parameter_facts(parameters: dict) -> list[tuple]:
     ]
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", [key for key in KEYS if key not in BY_HAND])
 def test_methods_and_schemas_agree_with_the_full_document(key, full):
     theirs, ours = json.loads((full / f"{key}.json").read_bytes()), document(key)
     assert ours["revision"] == theirs["revision"]

@@ -93,11 +93,7 @@ BY_SHAPE = [
 NOTHING = [
     ("compute.googleapis.com", "/compute/v1/projects/p/zones/z/nonsense", "compute"),
     ("compute.googleapis.com", "/compute/v7/projects/p", "compute"),
-    (
-        "cloudquotas.googleapis.com",
-        "/v1/projects/p/locations/global/services/x/quotaInfos",
-        "cloudquotas",
-    ),
+    ("file.googleapis.com", "/v1/projects/p/locations/-/instances", "file"),
     ("storage.googleapis.com", "/a-bucket/an/object", "storage"),
     ("a-bucket.storage.googleapis.com", "/an/object", "storage"),
     ("oauth2.googleapis.com", "/token", "oauth2"),
@@ -145,8 +141,8 @@ def test_what_no_document_describes_is_named_as_far_as_the_host_tells(host, path
 
 
 def test_a_service_without_a_document_has_no_api():
-    found = Router().find("127.0.0.1", "GET", "/cloudquotas/v1/projects/p")
-    assert (found.service, found.path, found.described) == ("cloudquotas", "/v1/projects/p", None)
+    found = Router().find("file.googleapis.com", "GET", "/v1/projects/p")
+    assert (found.service, found.path, found.described) == ("file", "/v1/projects/p", None)
     with pytest.raises(LookupError):
         _ = found.api
 
