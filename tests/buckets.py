@@ -11,6 +11,8 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from windlass.ports.entropy import SeededEntropy
+from windlass.twin.discovery.api import load_api
+from windlass.twin.discovery.check import check
 from windlass.twin.messages import Body, Bytes, FilePart, Request, Response
 from windlass.twin.storage.service import Storage
 
@@ -97,7 +99,10 @@ class Client:
         response = self.ask(method, path, **more)
         assert response.status == status, content(response)
         raw = content(response)
-        return json.loads(raw) if raw else None
+        answer = json.loads(raw) if raw else None
+        if response.status == 200 and "fields" not in more:
+            _check_answer(method, path, answer)
+        return answer
 
     def refused(self, method: str, path: str, status: int, **more: Any) -> str:
         """The words of a refusal."""
@@ -140,6 +145,16 @@ class Client:
     ) -> Response:
         sent = {**more.pop("sent", {}), **({"content-range": span} if span else {})}
         return self.ask("PUT", uploads("shelf"), upload_id=session, body=body, sent=sent, **more)
+
+
+def _check_answer(method: str, path: str, answer: Any) -> None:
+    """Every answer is what Google's own document says that it is."""
+    api = load_api("storage", "v1")
+    match = api.match(method, path)
+    assert match is not None, f"Google has no {method} {path}"
+    schema = match.method.response
+    if schema is not None and answer is not None:
+        assert check(api, schema, answer, answer=True) == []
 
 
 def place(name: str, bucket: str = "shelf") -> str:

@@ -53,7 +53,7 @@ def insert(vault: Vault, ask: Ask) -> Response:
     project = ask.query.get("project")
     if not project:
         raise faults.required("project")
-    return bucket_response(ask, create(vault, ask.document(), project=project))
+    return bucket_response(ask, create(vault, ask.document("Bucket"), project=project))
 
 
 def create(vault: Vault, given: Mapping[str, Any], *, project: str) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def update(vault: Vault, ask: Ask) -> Response:
 
 
 def _change(vault: Vault, ask: Ask, *, is_whole: bool) -> Response:
-    given = ask.document()
+    given = ask.document("Bucket")
     wanted = conditions.from_query(ask.query)
     now = vault.clock.now()
 

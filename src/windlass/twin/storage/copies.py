@@ -31,7 +31,7 @@ CALL_BYTES = 1 << 30
 def compose(vault: Vault, ask: Ask) -> Response:
     """One object of up to 32, end to end."""
     bucket, name = ask.params
-    told = ask.document()
+    told = ask.document("ComposeRequest")
     sources = told.get("sourceObjects") or []
     if not 1 <= len(sources) <= SOURCES_MOST:
         raise faults.invalid(
@@ -182,7 +182,7 @@ def _asked(ask: Ask, *, told: Mapping[str, Any]) -> Copy:
 
 def copy_to(vault: Vault, ask: Ask) -> Response:
     """Copy in one call."""
-    return object_response(ask, carry_out(vault, _asked(ask, told=ask.document())))
+    return object_response(ask, carry_out(vault, _asked(ask, told=ask.document("Object"))))
 
 
 def move_to(vault: Vault, ask: Ask) -> Response:
@@ -206,7 +206,7 @@ def move_to(vault: Vault, ask: Ask) -> Response:
 
 def rewrite(vault: Vault, ask: Ask) -> Response:
     """Copy in as many calls as it takes: several when the bytes change place or class."""
-    copy = _asked(ask, told=ask.document())
+    copy = _asked(ask, told=ask.document("Object"))
     source = _source(vault.database, copy)
     size = int(source.resource["size"])
     before = _rewritten(ask.query.get("rewriteToken", ""), source)

@@ -128,7 +128,7 @@ def update(vault: Vault, ask: Ask) -> Response:
 
 def _change(vault: Vault, ask: Ask, *, is_whole: bool) -> Response:
     bucket, name = ask.params
-    given = ask.document()
+    given = ask.document("Object")
     generation = ask.number("generation")
     wanted = conditions.from_query(ask.query)
     now = vault.clock.now()

@@ -27,7 +27,7 @@ def get_policy(vault: Vault, ask: Ask) -> Response:
 def set_policy(vault: Vault, ask: Ask) -> Response:
     """Replace a bucket's policy; an ETag, where one is sent, must be the present one."""
     name = ask.params[0]
-    given = ask.document()
+    given = ask.document("Policy")
     kept = dumps({key: given[key] for key in ("version", "bindings") if key in given})
 
     def work(transaction: Transaction) -> None:

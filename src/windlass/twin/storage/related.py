@@ -44,7 +44,7 @@ class Related:
         self._until(self._boundary)
         self._head()
         text = self._until(b"\r\n" + self._boundary, b"\n" + self._boundary)
-        document = parse_document(text)
+        document = parse_document(text, "Object")
         found = _TYPE.search(self._head())
         self.media_type = found[1].decode("latin-1") if found else ""
         return document

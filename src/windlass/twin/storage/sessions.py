@@ -70,7 +70,7 @@ class Span:
 
 def start(vault: Vault, ask: Ask) -> Response:
     """Begin a session of the JSON API."""
-    given = ask.document()
+    given = ask.document("Object")
     named = ask.query.get("name") or given.get("name")
     if not isinstance(named, str) or not named:
         raise faults.required("name")

@@ -12,6 +12,8 @@ from typing import Any
 
 from windlass.ports.clock import Clock
 from windlass.ports.entropy import Entropy
+from windlass.twin.discovery.api import load_api
+from windlass.twin.discovery.check import check
 from windlass.twin.messages import Request
 from windlass.twin.storage import faults
 from windlass.twin.storage.blobs import Blobs
@@ -57,13 +59,16 @@ class Ask:
             message = f"Invalid value for {name}: {text}"
             raise faults.invalid(message, location=name) from exc
 
-    def document(self) -> dict[str, Any]:
-        """The body, which is a JSON object or empty."""
-        return parse_document(self.request.body.read(JSON_BODY_MOST))
+    def document(self, schema: str) -> dict[str, Any]:
+        """The body, which is a JSON object of this kind or empty."""
+        return parse_document(self.request.body.read(JSON_BODY_MOST), schema)
 
 
-def parse_document(raw: bytes) -> dict[str, Any]:
-    """A JSON object from a client."""
+def parse_document(raw: bytes, schema: str) -> dict[str, Any]:
+    """A JSON object from a client, whose fields have the types that Google's have.
+
+    A field that Google does not know is left alone: Cloud Storage ignores it.
+    """
     if not raw.strip():
         return {}
     try:
@@ -72,6 +77,9 @@ def parse_document(raw: bytes) -> dict[str, Any]:
         raise faults.StorageRefusal(400, "Parse Error", reason="parseError") from exc
     if not isinstance(document, dict):
         raise faults.StorageRefusal(400, "Parse Error", reason="parseError")
+    for finding in check(load_api("storage", "v1"), schema, document):
+        if "Unknown name" not in finding.description:
+            raise faults.invalid(finding.description or finding.message)
     return document
 
 

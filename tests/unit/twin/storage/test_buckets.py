@@ -103,7 +103,9 @@ def test_only_an_empty_bucket_is_removed(client):
 
 def test_a_patch_changes_what_it_names(client):
     client.json("PATCH", BUCKET, body={"labels": {"a": "1", "b": "2"}})
-    made = client.json("PATCH", BUCKET, body={"labels": {"a": None}, "versioning": {"enabled": 1}})
+    made = client.json(
+        "PATCH", BUCKET, body={"labels": {"a": None}, "versioning": {"enabled": True}}
+    )
     assert made["labels"] == {"b": "2"}
     assert made["metageneration"] == "3"
     assert made["etag"] == "CAM="
@@ -111,6 +113,20 @@ def test_a_patch_changes_what_it_names(client):
     made = client.json("PUT", BUCKET, body={"cors": [{"origin": ["*"]}]})
     assert "labels" not in made
     assert made["cors"] == [{"origin": ["*"]}]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"labels": 5}, {"versioning": {"enabled": "perhaps"}}, {"lifecycle": {"rule": "none"}}],
+    ids=str,
+)
+def test_a_field_of_the_wrong_type_is_named(client, body):
+    assert next(iter(body)) in client.refused("PATCH", BUCKET, 400, body=body)
+
+
+def test_a_body_that_is_no_json_object_is_refused(client):
+    assert client.refused("PATCH", BUCKET, 400, body=b"{") == "Parse Error"
+    assert client.refused("PATCH", BUCKET, 400, body=b"[]") == "Parse Error"
 
 
 def test_a_policy_is_kept_and_guarded_by_its_etag(client):
