@@ -53,6 +53,7 @@ class Bodies:
     def __init__(self) -> None:
         self.boots: dict[str, Boot] = {}
         self.warnings: list[str] = []
+        self.exits: dict[str, int] = {}
 
     def start(self, machine_id: str, boot: Boot) -> str:
         self.boots[machine_id] = boot
@@ -68,7 +69,7 @@ class Bodies:
         pass
 
     def exited(self, machine_id: str) -> int | None:
-        return None
+        return self.exits.get(machine_id)
 
     def living(self) -> list[str]:
         return list(self.boots)

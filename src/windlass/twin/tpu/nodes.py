@@ -232,6 +232,9 @@ class Nodes:
             self.save(node)
             self._fleet.start(machine, boot_s=self._cloud.settings.delays.tpu)
             return
+        if end is End.PREEMPTED and any(one.state is State.WARNED for one in self.machines(node)):
+            # Each worker has all of its notice, whichever shuts down first.
+            return
         self._halt(node, grace_s=0.0)
         if end is End.EXPIRED:
             # Only flex-start has a time to live, and then nothing is left of it.

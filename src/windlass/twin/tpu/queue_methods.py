@@ -21,7 +21,7 @@ from windlass.twin.tpu.names import (
     not_now,
     place_of,
 )
-from windlass.twin.tpu.queued import Queued, normal
+from windlass.twin.tpu.queued import MOST_SLICES, Queued, normal
 from windlass.twin.tpu.shapes import paged
 from windlass.twin.tpu.timing import WEEK, run_seconds, window
 
@@ -34,7 +34,6 @@ DELETABLE = ("ACCEPTED", "WAITING_FOR_RESOURCES", "FAILED", "SUSPENDED", "DELETI
 """States in which a request may go without force."""
 ONE_SLICE_ONLY = ("v2", "v3")
 """Chips of which several slices cannot work together."""
-MOST_SLICES = 256
 
 
 class QueueMethods:
@@ -70,7 +69,7 @@ class QueueMethods:
         name = place.name("queuedResources", id_)
         if self._queue.find(name) is not None:
             raise already_exists(name)
-        body = normal(call.body)
+        body = normal(name, call.body)
         after, until = window(body.get("queueingPolicy") or {}, now)
         queued = Queued(name=name, number=0, body=body, created=now, after=after, until=until)
         self._check(queued, place)

@@ -27,6 +27,9 @@ DATA = {
 }
 """Each state comes with a field of its own."""
 OUTPUT_ONLY = frozenset({"name", "createTime", "state"})
+SEVERAL = ("multisliceParams", "multiNodeParams")
+"""What v2 and v2alpha1 call a number of slices that work together."""
+MOST_SLICES = 256
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,7 +40,7 @@ class Queued:
     number: int
     """Its place in the queue: those before it are looked at first."""
     body: dict[str, Any]
-    """As asked for, with several slices under v2alpha1's name."""
+    """As asked for, node by node."""
     created: float
     after: float | None
     until: float | None
@@ -56,17 +59,10 @@ class Queued:
 
     def specs(self) -> list[tuple[str, dict[str, Any]]]:
         """The nodes that it asks for: each one's id and what it is to be."""
-        found = []
-        for spec in self.body.get("tpu", {}).get("nodeSpec", []):
-            properties = _with_tier(asked(spec.get("node") or {}), self.body)
-            several = spec.get("multiNodeParams")
-            if several:
-                prefix = several.get("nodeIdPrefix") or last(self.name)
-                count = int(several.get("nodeCount", 0))
-                found += [(f"{prefix}-{number}", properties) for number in range(count)]
-            else:
-                found.append((spec.get("nodeId") or last(self.name), properties))
-        return found
+        return [
+            (spec["nodeId"], _with_tier(asked(spec.get("node") or {}), self.body))
+            for spec in self.body["tpu"]["nodeSpec"]
+        ]
 
     def model(self, properties: dict[str, Any]) -> Model:
         """How its nodes are to be had."""
@@ -74,15 +70,20 @@ class Queued:
         return named or model_of(properties)
 
 
-def normal(body: dict[str, Any]) -> dict[str, Any]:
-    """A body of either version under one set of names."""
-    body = {name: value for name, value in body.items() if name not in OUTPUT_ONLY}
+def normal(name: str, body: dict[str, Any]) -> dict[str, Any]:
+    """A body with every node of it spelled out. So Google shows several slices too: gcloud counts
+    them, and finds them by id, in what it is answered."""
+    body = {key: value for key, value in body.items() if key not in OUTPUT_ONLY}
     specs = []
     for spec in (body.get("tpu") or {}).get("nodeSpec", []):
-        spec = dict(spec)
-        if "multisliceParams" in spec:
-            spec["multiNodeParams"] = spec.pop("multisliceParams")
-        specs.append(spec)
+        several = next((spec[field] for field in SEVERAL if field in spec), None)
+        one = {key: value for key, value in spec.items() if key not in SEVERAL}
+        if several is None:
+            specs.append({**one, "nodeId": spec.get("nodeId") or last(name)})
+            continue
+        prefix = several.get("nodeIdPrefix") or last(name)
+        count = min(int(several.get("nodeCount", 0)), MOST_SLICES + 1)
+        specs += [{**one, "nodeId": f"{prefix}-{number}"} for number in range(count)]
     return {**body, "tpu": {"nodeSpec": specs}}
 
 

@@ -29,8 +29,6 @@ def shaped(version: str, schema: str, resource: dict[str, Any]) -> dict[str, Any
         resource = {**resource, "apiVersion": API_VERSIONS[version]}
         if version == "v1":
             resource = _first_node(resource)
-    if schema == "QueuedResource" and version == "v2":
-        resource = _with_multislice(resource)
     schemas = load_api("tpu", version).schemas
     fitted: dict[str, Any] = _fitted(schemas, {"$ref": schema}, resource)
     return fitted
@@ -61,15 +59,6 @@ def _first_node(node: dict[str, Any]) -> dict[str, Any]:
     if first:
         shown |= {"ipAddress": first.get("ipAddress", ""), "port": str(PORT)}
     return shown
-
-
-def _with_multislice(queued: dict[str, Any]) -> dict[str, Any]:
-    """v2 has another name for several slices."""
-    specs = []
-    for spec in queued.get("tpu", {}).get("nodeSpec", []):
-        several = spec.get("multiNodeParams")
-        specs.append({**spec, "multisliceParams": several} if several else spec)
-    return {**queued, "tpu": {"nodeSpec": specs}}
 
 
 def paged(call: Call, field: str, found: Iterable[dict[str, Any]]) -> dict[str, Any]:

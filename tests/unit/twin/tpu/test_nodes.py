@@ -215,6 +215,30 @@ def test_preemption_of_one_worker_takes_the_whole_slice() -> None:
     assert twin.fleet.all() == []
 
 
+def test_worker_that_shuts_down_early_leaves_the_others_their_notice() -> None:
+    bodies = Bodies()
+    twin = Slices(bodies=bodies)
+    twin.create("pod", "v4-16", schedulingConfig={"spot": True})
+    first, second = twin.workers("pod")
+    twin.fleet.preempt(first)
+    bodies.exits[first.id] = 0
+    twin.fleet.poll()
+    assert (first.is_live, second.is_live) == (False, True)
+    assert twin.node("pod")["state"] == "READY"
+    twin.wait(31)
+    assert twin.node("pod")["state"] == "PREEMPTED"
+
+
+def test_worker_that_turns_itself_off_ends_the_node() -> None:
+    bodies = Bodies()
+    twin = Slices(bodies=bodies)
+    twin.create("pod", "v4-16")
+    bodies.exits[twin.workers("pod")[1].id] = 0
+    twin.fleet.poll()
+    assert twin.node("pod")["state"] == "TERMINATED"
+    assert twin.fleet.counts() == (0, 0)
+
+
 def test_hazard_counts_once_for_a_slice_however_many_hosts_it_has() -> None:
     twin = Slices()
     twin.market.add(Rule(model="SPOT", hazard_per_h=1.0))

@@ -77,8 +77,8 @@ def test_slices_that_work_together_are_nodes_of_one_request(version: str, field:
     twin = Slices()
     spec = {field: TWO["multisliceParams"]}
     twin.enqueue("q", "v4-16", spec=spec, version=version)
-    shown = twin.queued("q", version=version)["tpu"]["nodeSpec"][0]
-    assert shown[field] == spec[field]
+    shown = twin.queued("q", version=version)["tpu"]["nodeSpec"]
+    assert [one["nodeId"] for one in shown] == ["part-0", "part-1"]
     nodes = twin.get(f"/locations/{V4}/nodes")["nodes"]
     assert [node["name"].rpartition("/")[2] for node in nodes] == ["part-0", "part-1"]
     assert all(node["multisliceNode"] for node in nodes)
@@ -93,6 +93,15 @@ def test_slices_are_had_together_or_not_at_all() -> None:
     assert twin.get(f"/locations/{V4}/nodes") == {}
     twin.enqueue("small", "v4-16")
     assert twin.state("small") == "ACTIVE"
+
+
+@pytest.mark.parametrize("count", [0, 257])
+def test_number_of_slices_has_bounds(count: int) -> None:
+    twin = Slices()
+    node = {"acceleratorType": "v4-8", "runtimeVersion": "tpu-vm-base"}
+    body = {"tpu": {"nodeSpec": [{"node": node, "multisliceParams": {"nodeCount": count}}]}}
+    status, answer = twin.ask("POST", QUEUE, body, queuedResourceId="q")
+    assert (status, "node_spec" in answer["error"]["message"]) == (400, True)
 
 
 def test_old_chips_cannot_be_used_in_several_slices() -> None:
