@@ -78,7 +78,7 @@ def parse_document(raw: bytes, schema: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise faults.StorageRefusal(400, "Parse Error", reason="parseError")
     for finding in check(load_api("storage", "v1"), schema, document):
-        if "Unknown name" not in finding.description:
+        if finding.message != "unknown field":
             raise faults.invalid(finding.description or finding.message)
     return document
 
