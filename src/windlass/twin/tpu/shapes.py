@@ -6,14 +6,12 @@ Must not know where a resource comes from: it is given in the widest shape.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from windlass.twin.compute.filters import parsed
 from windlass.twin.discovery.api import load_api
-from windlass.twin.refusals import Refusal
+from windlass.twin.paging import page
 
 if TYPE_CHECKING:
     from windlass.twin.call import Call
@@ -63,25 +61,16 @@ def _first_node(node: dict[str, Any]) -> dict[str, Any]:
 
 def paged(call: Call, field: str, found: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """A page of a list."""
-    test = parsed(call.query.get("filter", ""))
-    chosen = [one for one in found if test(one)]
-    start = _offset(call.query.get("pageToken", ""))
-    size = min(int(call.query.get("pageSize") or MOST) or MOST, MOST)
-    answer: dict[str, Any] = {}
-    if page := chosen[start : start + size]:
-        answer[field] = page
-    if start + size < len(chosen):
-        answer["nextPageToken"] = base64.urlsafe_b64encode(f"tpu:{start + size}".encode()).decode()
+    query = call.query
+    test = parsed(query.get("filter", ""))
+    items, token = page(
+        [one for one in found if test(one)],
+        size=query.get("pageSize"),
+        token=query.get("pageToken", ""),
+        usual=MOST,
+        most=MOST,
+    )
+    answer: dict[str, Any] = {field: items} if items else {}
+    if token:
+        answer["nextPageToken"] = token
     return answer
-
-
-def _offset(token: str) -> int:
-    if not token:
-        return 0
-    try:
-        mark, _, number = base64.urlsafe_b64decode(token).decode().partition(":")
-        if mark == "tpu":
-            return int(number)
-    except (ValueError, binascii.Error):
-        pass
-    raise Refusal(400, "Invalid page token.")
