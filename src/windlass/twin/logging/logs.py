@@ -44,16 +44,18 @@ class Logs:
 
     def write_all(self, entries: Iterable[Entry]) -> None:
         """Add several at once. One that was written before, by its time and id, is not added."""
+        last = int(self._order[-1]) if self._order else 0
+        key = f"{last + 1:015d}"
         fresh = []
-        for entry in entries:
-            whole = self._completed(entry)
+        for number, entry in enumerate(entries):
+            # Readers take entries of one moment in the order of their ids, and go on after the
+            # last they have seen.
+            whole = self._completed(entry, f"{last + 1:012x}{number:06x}")
             if _identity(whole) not in self._seen:
                 self._seen.add(_identity(whole))
                 fresh.append(whole)
         if not fresh:
             return
-        last = int(self._order[-1]) if self._order else 0
-        key = f"{last + 1:015d}"
         self._batches.put(key, {"entries": fresh})
         self._order.append(key)
         self._count += len(fresh)
@@ -82,12 +84,9 @@ class Logs:
             self._batches.put(key, {"entries": kept})
         return found
 
-    def _completed(self, entry: Entry) -> Entry:
+    def _completed(self, entry: Entry, insert_id: str) -> Entry:
         now = self._cloud.stamp()
-        whole = {"timestamp": now, "receiveTimestamp": now, **entry}
-        if "insertId" not in whole:
-            whole["insertId"] = f"{int(self._cloud.new_id()):x}"
-        return whole
+        return {"timestamp": now, "receiveTimestamp": now, "insertId": insert_id, **entry}
 
     def _give_up(self, key: str) -> None:
         batch = self._batches.drop(key)
@@ -100,8 +99,12 @@ class Logs:
 
 
 def in_order(entries: Sequence[Entry], *, is_newest_first: bool = False) -> list[Entry]:
-    """By time; entries of one moment in the order in which they were written."""
-    return sorted(entries, key=lambda one: moment(one["timestamp"]), reverse=is_newest_first)
+    """By time, and those of one moment by their ids, which grow."""
+    return sorted(
+        entries,
+        key=lambda one: (moment(one["timestamp"]), one["insertId"]),
+        reverse=is_newest_first,
+    )
 
 
 def _identity(entry: Entry) -> tuple[str, str, str]:

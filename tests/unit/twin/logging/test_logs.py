@@ -35,6 +35,15 @@ def test_what_an_entry_lacks_is_filled_in():
     assert written["insertId"]
 
 
+def test_ids_of_entries_grow():
+    logs = Logs(fresh())
+    logs.write_all(entry(str(number)) for number in range(300))
+    for number in range(300):
+        logs.write(entry(str(number)))
+    ids = [one["insertId"] for one in logs.entries()]
+    assert ids == sorted(set(ids))
+
+
 def test_an_entry_that_is_sent_twice_is_kept_once():
     logs = Logs(fresh())
     same = entry("a", insertId="1", timestamp="2027-01-15T08:00:00.000Z")
