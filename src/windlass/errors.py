@@ -21,8 +21,13 @@ Must not import anything of ours: every other package may raise these.
         TwinNotUp          the command needs the twin, and it is not up
         TwinPortTaken      somebody else listens on the port that the twin is to have
         TwinFailed         the twin was started and did not come up, or cannot be stopped
+        CredentialsMissing Google does not know who asks
+        ApiDisabled        an API of Google's is not turned on in the project
+        PermissionMissing  the caller may not do what the run needs
       CapacityError        exit 4, retry ELSEWHERE
         MachineTooSmall    this engine can never hold the run
+        OutOfStock         nothing of the kind is to be had there now
+        QuotaExceeded      the project may not use so much there
       EngineError          exit 5
         EngineTransient    retry LATER: it did not happen, it may work next time
         EngineRejected     retry NEVER: the engine refused
@@ -211,6 +216,24 @@ class TwinFailed(SetupError):
     code = "twin-failed"
 
 
+class CredentialsMissing(SetupError):
+    """Google does not know who asks, or no longer accepts it."""
+
+    code = "credentials-missing"
+
+
+class ApiDisabled(SetupError):
+    """An API of Google's is not turned on in the project."""
+
+    code = "api-disabled"
+
+
+class PermissionMissing(SetupError):
+    """The caller may not do what the run needs."""
+
+    code = "permission-missing"
+
+
 class CapacityError(WindlassError):
     """There is no room here; there may be elsewhere."""
 
@@ -222,6 +245,18 @@ class MachineTooSmall(CapacityError):
     """This engine can never hold the run, however long it waits."""
 
     code = "machine-too-small"
+
+
+class OutOfStock(CapacityError):
+    """Nothing of the kind is to be had there now; there may be later, or elsewhere."""
+
+    code = "out-of-stock"
+
+
+class QuotaExceeded(CapacityError):
+    """The project may not use so much there; asking again does not help before quota grows."""
+
+    code = "quota-exceeded"
 
 
 class EngineError(WindlassError):

@@ -1,0 +1,134 @@
+"""Who we are to Google: application default credentials, or an account that they may act for.
+
+Must not print a token, nor keep one on disk.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Protocol
+
+import google.auth
+import httpx
+from google.auth import impersonated_credentials
+from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError, TransportError
+from google.auth.transport import Request
+
+from windlass.errors import CredentialsMissing
+
+SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+IMPERSONATED_S = 3600
+
+
+class Bearer(Protocol):
+    """Gives tokens."""
+
+    def token(self, *, anew: bool = False) -> str:
+        """A token that is good now; a new one when the last was refused."""
+
+    @property
+    def quota_project(self) -> str:
+        """The project whose quota the calls count against; empty for the resource's own."""
+
+
+class FixedBearer:
+    """One token, for tests and simulations."""
+
+    quota_project = ""
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def token(self, *, anew: bool = False) -> str:
+        """See Bearer."""
+        return self._value
+
+
+class AmbientBearer:
+    """What the machine has: a login, a key file, or a metadata server."""
+
+    def __init__(self, client: httpx.Client, *, impersonate: str = "") -> None:
+        self._client = client
+        self._impersonate = impersonate
+        self._lock = threading.Lock()
+        self._found: Any = None
+
+    def token(self, *, anew: bool = False) -> str:
+        """See Bearer."""
+        with self._lock:
+            found = self._credentials()
+            if anew or not found.valid:
+                self._refresh(found)
+            return str(found.token)
+
+    @property
+    def quota_project(self) -> str:
+        """See Bearer."""
+        with self._lock:
+            return str(getattr(self._credentials(), "quota_project_id", None) or "")
+
+    def _credentials(self) -> Any:
+        if self._found is None:
+            self._found = self._look()
+        return self._found
+
+    def _look(self) -> Any:
+        try:
+            own, _ = google.auth.default(scopes=[SCOPE], request=HttpxRequest(self._client))
+        except DefaultCredentialsError as exc:
+            raise CredentialsMissing(
+                "there are no credentials for Google Cloud here",
+                remedy="Log in with `gcloud auth application-default login`.",
+            ) from exc
+        if not self._impersonate:
+            return own
+        return impersonated_credentials.Credentials(  # type: ignore[no-untyped-call]
+            own, self._impersonate, [SCOPE], lifetime=IMPERSONATED_S
+        )
+
+    def _refresh(self, found: Any) -> None:
+        try:
+            found.refresh(HttpxRequest(self._client))
+        except GoogleAuthError as exc:
+            raise CredentialsMissing(
+                f"the credentials for Google Cloud are not accepted: {_first_line(exc)}",
+                remedy="Log in again with `gcloud auth application-default login`.",
+            ) from exc
+
+
+class HttpxRequest(Request):
+    """google-auth's idea of a transport, over the client that everything else uses too."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self._client = client
+
+    def __call__(
+        self,
+        url: str,
+        method: str = "GET",
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        timeout: float | None = None,
+        **_: Any,
+    ) -> _Answer:
+        """Ask, and give the answer in google-auth's form."""
+        try:
+            answer = self._client.request(
+                method, url, content=body, headers=headers, timeout=timeout or 30.0
+            )
+        except httpx.HTTPError as exc:
+            raise TransportError(exc) from exc  # type: ignore[no-untyped-call]
+        return _Answer(answer)
+
+
+class _Answer:
+    """google-auth's idea of an answer."""
+
+    def __init__(self, answer: httpx.Response) -> None:
+        self.status = answer.status_code
+        self.headers = answer.headers
+        self.data = answer.content
+
+
+def _first_line(exc: BaseException) -> str:
+    return str(exc).strip().splitlines()[0][:200] if str(exc).strip() else type(exc).__name__
