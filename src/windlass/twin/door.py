@@ -176,18 +176,18 @@ class Door:
         route = self._routes.get(method.id)
         if route is None:
             raise Refusal(501, f"The twin does not model {method.id}.", reason="notImplemented")
-        answer = self._run(route, call)
-        return self._rendered(answer, found, query=query)
+        return self._run(route, call, found)
 
-    def _run(self, route: Route, call: Call) -> dict[str, Any] | Response:
+    def _run(self, route: Route, call: Call, found: Found) -> Response:
         if not route.is_locked:
             self._guarded(route, call)
-            return route.handler(call)
+            return self._rendered(route.handler(call), found, query=call.query)
         with self._cloud.lock:
             try:
                 self._cloud.advance()
                 self._guard.check(call, route)
-                return route.handler(call)
+                # Answers are records as they stand: the next call may change them.
+                return self._rendered(route.handler(call), found, query=call.query)
             finally:
                 self._cloud.commit()
 
@@ -217,7 +217,7 @@ def _json_body(request: Request) -> Any:
         return None
     try:
         return json.loads(raw)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         message = "Invalid JSON payload received. Parser error: the body is not JSON."
         raise Refusal(400, message, reason="parseError") from exc
 
