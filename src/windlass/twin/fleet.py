@@ -180,7 +180,7 @@ class Fleet:
 
     def counts(self) -> tuple[int, int]:
         """How many run as processes, and how many more are modelled."""
-        on = sum(1 for _, one in self._machines.items() if one.state is not State.OFF)
+        on = sum(1 for one in self._machines.values() if one.state is not State.OFF)
         return len(self._live), on - len(self._live)
 
     def all(self) -> list[Machine]:
