@@ -8,7 +8,7 @@ from windlass.twin.machines.inside.pip_hook import is_install
 
 LINES = {
     "python3 -m pip install --upgrade pip": True,
-    "/home/a/v/bin/python /home/a/v/bin/pip install torch": True,
+    "v/bin/python v/bin/pip install torch": True,
     "/usr/bin/python3 /usr/bin/pip3 -q install torch": True,
     "python3 -u -m pip --quiet install x": True,
     "python3 -m pip list": False,
