@@ -17,6 +17,7 @@ from windlass.twin.call import Call, Route
 from windlass.twin.discovery.check import Finding, check, check_params, check_query
 from windlass.twin.discovery.enums import enum_names, enum_numbers, plain_numbers
 from windlass.twin.discovery.fields import select
+from windlass.twin.discovery.names import field_names
 from windlass.twin.messages import Request, Response, json_response
 from windlass.twin.refusals import Refusal
 from windlass.twin.tokens import Tokens, bearer, unauthenticated
@@ -161,6 +162,7 @@ class Door:
         query = request.queries()
         _refuse_findings([*check_params(found.match), *check_query(method, query)])
         if method.request is not None and body is not None:
+            body = field_names(found.api, method.request, body)
             body = enum_names(found.api, method.request, body)
             _refuse_findings(check(found.api, method.request, body))
             body = plain_numbers(found.api, method.request, body)
