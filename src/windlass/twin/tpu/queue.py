@@ -37,9 +37,11 @@ class Queue:
         self._shelf: Shelf[Queued] = ground.cloud.shelf(
             Shelf("tpu.queue", encode=_encoded, decode=lambda document: Queued(**document))
         )
-        self._made = max((one.number for _, one in self._shelf.items()), default=0)
+        everyone = [queued for _, queued in self._shelf.items()]
+        self._made = max((one.number for one in everyone), default=0)
+        self._line = {one.name: one for one in everyone if one.state == WAITING}
         # Whoever waits has an appointment, which outlives the process.
-        self._has_appointment = bool(self._waiting())
+        self._has_appointment = bool(self._line)
         ground.nodes.listeners.append(self)
         ground.operations.shows("queuedResources", self.show)
         ground.cloud.on("tpu.queue.again", self._again)
@@ -116,7 +118,7 @@ class Queue:
         """Grant what can be granted now, the oldest first."""
         for queued in self._waiting():
             self._try(queued)
-        if not self._has_appointment and self._waiting():
+        if not self._has_appointment and self._line:
             self._has_appointment = True
             self._cloud.later(AGAIN_S, "tpu.queue.again", "")
 
@@ -124,7 +126,7 @@ class Queue:
 
     def heard(self, node: Node, what: str) -> None:
         """See nodes.Listener."""
-        if what in ("preempted", "stopped", "gone"):
+        if self._line and what in ("preempted", "stopped", "gone"):
             # There is room now; whoever is being told has to finish first.
             self._cloud.later(0.0, "tpu.queue.look", "")
         queued = self._shelf.get(node.queued) if node.queued else None
@@ -161,8 +163,7 @@ class Queue:
     # --- granting
 
     def _waiting(self) -> list[Queued]:
-        found = [queued for _, queued in self._shelf.items() if queued.state == WAITING]
-        return sorted(found, key=lambda one: one.number)
+        return sorted(self._line.values(), key=lambda one: one.number)
 
     def _try(self, queued: Queued) -> None:
         now = self._cloud.clock.now()
@@ -232,6 +233,10 @@ class Queue:
 
     def _save(self, queued: Queued) -> None:
         self._shelf.put(queued.name, queued)
+        if queued.state == WAITING:
+            self._line[queued.name] = queued
+        else:
+            self._line.pop(queued.name, None)
 
 
 def _encoded(queued: Queued) -> dict[str, Any]:
