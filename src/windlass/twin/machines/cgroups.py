@@ -51,3 +51,9 @@ def remove(group: Path | None) -> None:
         except OSError:
             # It was never there, or something in it is still ending; an empty group costs nothing.
             pass
+
+
+def forget(name: str) -> None:
+    """Give back the group of a supervisor that was killed and could not do so itself."""
+    for place in PLACES:
+        remove(place / f"windlass-twin-{name}")
