@@ -27,6 +27,7 @@ from windlass.twin.clock import TwinClock
 from windlass.twin.cloud import Cloud
 from windlass.twin.journal import SqliteJournal
 from windlass.twin.machines.machines import Machines
+from windlass.twin.machines.ssh_door import SshDoor
 from windlass.twin.scenario.apply import Director
 from windlass.twin.scenario.load import load_scenario
 from windlass.twin.server.certificates import tls_context
@@ -87,8 +88,9 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
     scenario = load_scenario(Path(named), catalog=catalog) if named else None
     director = Director(cloud, scenario)
     tls = tls_context(home.path)
+    machines = Machines(home.path)
     residents = Residents(
-        Machines(home.path),
+        machines,
         authority=home.path / "ca.crt",
         project=cloud.settings.project,
         gpu_mib={one.google_name: int(one.memory_gib * 1024) for one in catalog.chips.values()},
@@ -102,6 +104,8 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
         director.apply(twin)
         twin.fleet.revive()
         cloud.commit()
+    ssh = SshDoor(home.path, machines, is_modelled=_is_modelled)
+    ssh.open()
     ticker = Ticker(cloud, journal, waiting, also=twin.poll)
     ticker.start()
     server.start()
@@ -112,9 +116,15 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
     waiting.end()
     server.stop()
     ticker.stop()
+    ssh.close()
     residents.end()
     sys.stderr.write("down\n")
     return 0
+
+
+def _is_modelled(address: str) -> bool:
+    """Whether an address is one of those that machines without processes are given."""
+    return address.startswith(("10.", "203.0.113."))
 
 
 def _allow_files() -> None:
