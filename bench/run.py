@@ -24,6 +24,7 @@ BENCHMARKS = {
     "buying": "buying",
     "catalog": "catalog_load",
     "storage": "storage",
+    "fleet": "fleet",
 }
 
 

@@ -48,6 +48,8 @@ class Admin:
             given = json.loads(raw) if raw.strip() else {}
         except ValueError as exc:
             raise Refusal(400, "The body is not JSON.", reason="parseError") from exc
+        if not isinstance(given, dict):
+            raise Refusal(400, "The body is no JSON object.", reason="parseError")
         with self._cloud.lock:
             try:
                 self._cloud.advance()

@@ -14,10 +14,11 @@ from windlass.twin.journal import Appointment
 class Agenda:
     """Appointments in the order of their time; those of one moment in the order they were made."""
 
-    def __init__(self, appointments: Iterable[Appointment] = ()) -> None:
+    def __init__(self, appointments: Iterable[Appointment] = (), *, is_kept: bool = True) -> None:
         self._heap = list(appointments)
         heapq.heapify(self._heap)
         self._last = max((one.id for one in self._heap), default=0)
+        self._is_kept = is_kept
         self._made: list[Appointment] = []
         self._over: list[int] = []
 
@@ -27,7 +28,8 @@ class Agenda:
         self._last += 1
         appointment = Appointment(at, self._last, kind, key)
         heapq.heappush(self._heap, appointment)
-        self._made.append(appointment)
+        if self._is_kept:
+            self._made.append(appointment)
 
     def next_at(self) -> float | None:
         """When there is something to do."""
@@ -38,15 +40,20 @@ class Agenda:
         if not self._heap or self._heap[0].at > now:
             return None
         appointment = heapq.heappop(self._heap)
-        self._over.append(appointment.id)
+        if self._is_kept:
+            self._over.append(appointment.id)
         return appointment
 
-    def take_changes(self) -> tuple[list[Appointment], list[int]]:
-        """What was made and what is over since last asked; what was both needs no writing."""
+    def changes(self) -> tuple[list[Appointment], list[int]]:
+        """What was made and what is over since it was last written; what was both needs no
+        writing."""
         over = set(self._over)
         made = [one for one in self._made if one.id not in over]
         fresh = {one.id for one in self._made}
         gone = [one for one in self._over if one not in fresh]
+        return made, gone
+
+    def forget_changes(self) -> None:
+        """They are written."""
         self._made.clear()
         self._over.clear()
-        return made, gone

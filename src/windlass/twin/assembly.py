@@ -22,8 +22,11 @@ from windlass.twin.compute.guest import InstanceGuest
 from windlass.twin.compute.power import Consoles
 from windlass.twin.compute.service import Compute
 from windlass.twin.discovery.router import Router
-from windlass.twin.door import Door, Faults, Services, Surface, Watcher
+from windlass.twin.door import Door, Services, Surface, Watcher
+from windlass.twin.faults.incidents import Stage
+from windlass.twin.faults.service import FaultService
 from windlass.twin.fleet import Bodies, Fleet
+from windlass.twin.logging.instance_events import InstanceEvents
 from windlass.twin.logging.logs import Logs
 from windlass.twin.logging.service import Logging
 from windlass.twin.market import Market
@@ -50,7 +53,6 @@ class Parts:
     consoles: Consoles | None = None
     surfaces: Sequence[Surface] = ()
     """Cloud Storage, which has a store of its own."""
-    faults: Faults | None = None
     watcher: Watcher | None = None
 
 
@@ -73,6 +75,7 @@ class Twin:
     accounts: ServiceAccounts
     policies: Policies
     apis: EnabledApis
+    faults: FaultService
 
     def poll(self) -> None:
         """Notice what machines have done by themselves; called now and then, under the lock."""
@@ -103,6 +106,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         project_metadata=lambda: compute.instances.project_metadata,
     )
     logs = Logs(cloud)
+    compute.instances.listeners.append(InstanceEvents(logs))
     speech = Speech(cloud, logs=logs, fleet=fleet, consoles=parts.consoles)
     vertex = Vertex(
         cloud, catalog=catalog, market=market, quotas=quotas, fleet=fleet, speech=speech
@@ -127,6 +131,19 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         **accounts.routes(tokens),
     }
 
+    stage = Stage(
+        fleet=fleet,
+        market=market,
+        quotas=quotas,
+        apis=apis,
+        policies=policies,
+        instances=compute.instances,
+        maintenance=compute.maintenance,
+        resizes=compute.resize_requests,
+    )
+    faults = FaultService(cloud, catalog=catalog, stage=stage, billing=billing)
+    faults.door.services.append(compute.base.operations)
+
     def status(_: Mapping[str, Any]) -> dict[str, Any]:
         live, modelled = fleet.counts()
         return {
@@ -139,7 +156,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
     services = Services(
         routes=routes,
         guard=Access(apis=apis, policies=policies),
-        surfaces=(Admin(cloud, {"status": status}), *parts.surfaces),
+        surfaces=(Admin(cloud, {"status": status, **faults.acts}), *parts.surfaces),
         open_surfaces=(OAuth(cloud, tokens),),
     )
     door = Door(
@@ -147,7 +164,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         router=Router(),
         tokens=tokens,
         services=services,
-        faults=parts.faults,
+        faults=faults.door,
         watcher=parts.watcher,
     )
     return Twin(
@@ -166,4 +183,5 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         accounts=accounts,
         policies=policies,
         apis=apis,
+        faults=faults,
     )

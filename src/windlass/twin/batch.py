@@ -14,26 +14,35 @@ from windlass.twin.messages import Bytes, Request, Response
 from windlass.twin.refusals import Refusal
 
 MOST_PARTS = 1000
+MOST_BODY = 32 << 20
 BOUNDARY = re.compile(r"""boundary=(?:"([^"]+)"|'([^']+)'|([^;\s]+))""")
 
 
 def is_batch(request: Request) -> bool:
-    """Whether it is one: every API has its path for them, and all begin alike."""
+    """Whether it is one: every API has its path for them, and all begin alike. What is uploaded
+    may be of that type too."""
     kind = request.headers.get("content-type", "")
-    return request.method == "POST" and kind.startswith("multipart/mixed")
+    is_there = request.path == "/batch" or request.path.startswith("/batch/")
+    return request.method == "POST" and is_there and kind.startswith("multipart/mixed")
 
 
 def answer_batch(request: Request, answer: Callable[[Request], Response]) -> Response:
-    """Answer each part in turn."""
+    """Answer each part in turn. None is carried out unless all can be read."""
     boundary = boundary_of(request.headers.get("content-type", ""))
-    parts = split_parts(request.body.read(), boundary)
+    parts = split_parts(_whole(request), boundary)
     if len(parts) > MOST_PARTS:
         message = f"The batch request has more than {MOST_PARTS} calls."
         raise Refusal(400, message, reason="batchSizeTooLarge")
+    calls = [
+        (headers.get("content-id", ""), _inner(content, outer=request))
+        for headers, content in parts
+    ]
     answers = []
-    for headers, content in parts:
-        inner = _inner(content, outer=request)
-        answers.append(_part(headers.get("content-id", ""), answer(inner)))
+    for content_id, inner in calls:
+        response = answer(inner)
+        if response.status == 0:
+            return response  # It is lost, and all others with it: they travel together.
+        answers.append(_part(content_id, response))
     mark = "batch_windlass_twin"
     body = b"".join(b"--%s\r\n%s\r\n" % (mark.encode(), part) for part in answers)
     kind = f"multipart/mixed; boundary={mark}"
@@ -61,6 +70,13 @@ def split_parts(body: bytes, boundary: bytes) -> list[tuple[dict[str, str], byte
     return parts
 
 
+def _whole(request: Request) -> bytes:
+    raw = request.body.read(MOST_BODY + 1)
+    if len(raw) > MOST_BODY:
+        raise Refusal(413, "Request payload size exceeds the limit.", reason="uploadTooLarge")
+    return raw
+
+
 def _halves(piece: bytes) -> tuple[dict[str, str], bytes]:
     for gap in (b"\r\n\r\n", b"\n\n"):
         head, found, content = piece.partition(gap)
@@ -77,13 +93,15 @@ def _headers(head: bytes) -> dict[str, str]:
 def _inner(content: bytes, *, outer: Request) -> Request:
     line, _, rest = content.partition(b"\n")
     words = line.decode("utf-8", "replace").split()
-    if len(words) < 2:
-        raise Refusal(400, "A part of the batch is not an HTTP request.", reason="parseError")
+    try:
+        target = urlsplit(words[1])
+    except (IndexError, ValueError) as exc:
+        message = "A part of the batch is not an HTTP request."
+        raise Refusal(400, message, reason="parseError") from exc
     headers, body = _halves(rest)
-    target = urlsplit(words[1])
     # A part inherits what the whole says, above all whose it is.
     inherited = {name: outer.headers[name] for name in ("authorization",) if name in outer.headers}
-    return Request(
+    inner = Request(
         method=words[0].upper(),
         host=(target.hostname or outer.host).lower(),
         path=target.path,
@@ -92,6 +110,9 @@ def _inner(content: bytes, *, outer: Request) -> Request:
         body=Bytes(body.rstrip(b"\r\n")),
         base=outer.base,
     )
+    if is_batch(inner):
+        raise Refusal(400, "A batch cannot be part of a batch.", reason="badRequest")
+    return inner
 
 
 def _part(content_id: str, response: Response) -> bytes:

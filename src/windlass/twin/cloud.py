@@ -73,7 +73,7 @@ class Cloud:
         self._kept: dict[str, dict[str, str]] = {}
         for shelf, key, value in self._journal.records():
             self._kept.setdefault(shelf, {})[key] = value
-        self._agenda = Agenda(self._journal.appointments())
+        self._agenda = Agenda(self._journal.appointments(), is_kept=self._is_kept)
         self._shelves: dict[str, Shelf[Any]] = {}
         self._reactions: dict[str, Reaction] = {}
         self._last_id = int(self._journal.setting("last_id") or 0)
@@ -87,6 +87,7 @@ class Cloud:
         if shelf.name in self._shelves:
             raise ValueError(f"there are two shelves named {shelf.name}")
         self._shelves[shelf.name] = shelf
+        shelf.is_kept = self._is_kept
         for key, value in self._kept.pop(shelf.name, {}).items():
             shelf.load(key, value)
         return shelf
@@ -120,16 +121,16 @@ class Cloud:
     def commit(self) -> None:
         """Write every change since last time; it is on disk when this returns."""
         if not self._is_kept:
-            for shelf in self._shelves.values():
-                shelf.forget_changes()
-            self._agenda.take_changes()
             return
-        puts = [put for shelf in self._shelves.values() for put in shelf.take_changes()]
-        made, over = self._agenda.take_changes()
-        if not puts and not made and not over:
-            return
-        settings = [("last_id", str(self._last_id)), ("time", repr(self.clock.now()))]
-        self._journal.write(puts, made=made, kept=over, settings=settings)
+        puts = [put for shelf in self._shelves.values() for put in shelf.changes()]
+        made, over = self._agenda.changes()
+        if puts or made or over:
+            settings = [("last_id", str(self._last_id)), ("time", repr(self.clock.now()))]
+            self._journal.write(puts, made=made, kept=over, settings=settings)
+        # Only now: what could not be written goes with what comes next.
+        for shelf in self._shelves.values():
+            shelf.forget_changes()
+        self._agenda.forget_changes()
 
     def new_id(self) -> str:
         """A number of 19 digits, as Google numbers its resources; never the same twice."""

@@ -17,6 +17,7 @@ from windlass.twin.call import Call, Route
 from windlass.twin.discovery.check import Finding, check, check_params, check_query
 from windlass.twin.discovery.enums import enum_names, enum_numbers, plain_numbers
 from windlass.twin.discovery.fields import select
+from windlass.twin.discovery.names import field_names
 from windlass.twin.messages import Request, Response, json_response
 from windlass.twin.refusals import Refusal
 from windlass.twin.tokens import Tokens, bearer, unauthenticated
@@ -161,6 +162,7 @@ class Door:
         query = request.queries()
         _refuse_findings([*check_params(found.match), *check_query(method, query)])
         if method.request is not None and body is not None:
+            body = field_names(found.api, method.request, body)
             body = enum_names(found.api, method.request, body)
             _refuse_findings(check(found.api, method.request, body))
             body = plain_numbers(found.api, method.request, body)
@@ -176,18 +178,18 @@ class Door:
         route = self._routes.get(method.id)
         if route is None:
             raise Refusal(501, f"The twin does not model {method.id}.", reason="notImplemented")
-        answer = self._run(route, call)
-        return self._rendered(answer, found, query=query)
+        return self._run(route, call, found)
 
-    def _run(self, route: Route, call: Call) -> dict[str, Any] | Response:
+    def _run(self, route: Route, call: Call, found: Found) -> Response:
         if not route.is_locked:
             self._guarded(route, call)
-            return route.handler(call)
+            return self._rendered(route.handler(call), found, query=call.query)
         with self._cloud.lock:
             try:
                 self._cloud.advance()
                 self._guard.check(call, route)
-                return route.handler(call)
+                # Answers are records as they stand: the next call may change them.
+                return self._rendered(route.handler(call), found, query=call.query)
             finally:
                 self._cloud.commit()
 
@@ -217,7 +219,7 @@ def _json_body(request: Request) -> Any:
         return None
     try:
         return json.loads(raw)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         message = "Invalid JSON payload received. Parser error: the body is not JSON."
         raise Refusal(400, message, reason="parseError") from exc
 

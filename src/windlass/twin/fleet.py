@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
     from windlass.twin.quotas import Quotas
 
+OWN_QUOTA = frozenset({"aiplatform"})
+"""Services that have quotas of their own, and count them themselves."""
+
 
 class State(StrEnum):
     """Where a machine is in its life."""
@@ -180,7 +183,7 @@ class Fleet:
 
     def counts(self) -> tuple[int, int]:
         """How many run as processes, and how many more are modelled."""
-        on = sum(1 for _, one in self._machines.items() if one.state is not State.OFF)
+        on = sum(1 for one in self._machines.values() if one.state is not State.OFF)
         return len(self._live), on - len(self._live)
 
     def all(self) -> list[Machine]:
@@ -301,7 +304,8 @@ class Fleet:
     def _take(self, machine: Machine) -> None:
         if machine.is_counted:
             self._market.take(machine.wanted)
-            self._quotas.take(machine.wanted)
+            if machine.service not in OWN_QUOTA:
+                self._quotas.take(machine.wanted)
 
     def _find(self, appointment: str) -> Machine | None:
         machine_id, _, starts = appointment.rpartition(":")
@@ -393,7 +397,8 @@ class Fleet:
                 seconds = self._cloud.clock.now() - machine.running_since
                 self._billing.charge(machine.wanted, seconds=seconds, labels=machine.labels)
             self._market.give_back(machine.wanted)
-            self._quotas.give_back(machine.wanted)
+            if machine.service not in OWN_QUOTA:
+                self._quotas.give_back(machine.wanted)
         machine.state = State.OFF
         self._machines.put(machine.id, machine)
 

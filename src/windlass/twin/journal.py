@@ -91,6 +91,8 @@ class SqliteJournal:
     """One file. A write is on disk when it returns."""
 
     def __init__(self, path: Path) -> None:
+        # Secrets are in it: nobody else may read it, nor what SQLite puts beside it.
+        path.touch(mode=0o600)
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("pragma synchronous = full")
@@ -132,10 +134,12 @@ class SqliteJournal:
             )
             db.executemany("delete from appointment where id = ?", ((one,) for one in kept))
             db.executemany("insert or replace into setting values (?, ?)", settings)
+            db.execute("commit")
         except BaseException:
-            db.execute("rollback")
+            # SQLite may have taken it all back itself, on a full disk for one.
+            if db.in_transaction:
+                db.execute("rollback")
             raise
-        db.execute("commit")
 
     def close(self) -> None:
         """Let the file go."""

@@ -158,6 +158,7 @@ def cpu_metric(machine_type: str) -> str:
 
 
 def _default(metric: str) -> float:
+    metric = metric.upper()  # Vertex AI's are in small letters.
     if metric in DEFAULTS:
         return DEFAULTS[metric]
     if metric.endswith("_CPUS"):

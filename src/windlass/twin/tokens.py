@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
 
 HOUR = 3600.0
+ACCESS = "access"
+REFRESH = "refresh"
 UNAUTHENTICATED = (
     "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie "
     "or other valid authentication credential. See "
@@ -46,12 +48,14 @@ class Tokens:
         """Whether it is the token of the twin's owner."""
         return hmac.compare_digest(token.encode(), self._home.encode())
 
-    def mint(self, email: str, *, seconds: float = HOUR) -> str:
-        """A new token for somebody. Nobody can guess one: it is made from the home's token."""
+    def mint(self, email: str, *, seconds: float = HOUR, opens: str = ACCESS) -> str:
+        """A new token for somebody. Nobody can guess one: it is made from the home's token. One
+        that opens `REFRESH` is good for new tokens and nothing else."""
         number = f"{email} {self._cloud.new_id()}"
         mark = hmac.new(self._home.encode(), number.encode(), hashlib.sha256).digest()
         token = "ya29.twin-" + base64.urlsafe_b64encode(mark).decode().rstrip("=")
-        record = {"email": email, "until": self._cloud.clock.now() + seconds}
+        until = self._cloud.clock.now() + seconds
+        record = {"email": email, "until": until, "opens": opens}
         self._minted.put(_digest(token), record)
         self._cloud.later(seconds, "token.over", _digest(token))
         return token
@@ -66,11 +70,17 @@ class Tokens:
         """Whose token it is; None when it is nobody's."""
         if self.is_home(token):
             return self._cloud.settings.account
-        record = self._minted.get(_digest(token))
-        if record is not None:
-            is_valid = record["until"] > self._cloud.clock.now()
-            return str(record["email"]) if is_valid else None
+        if _digest(token) in self._minted:
+            return self._holder(token, opens=ACCESS)
         return self.signer(token)
+
+    def refreshed(self, token: str) -> str | None:
+        """Whose refresh token it is. Others are none: they would never grow old."""
+        return self._holder(token, opens=REFRESH)
+
+    def revoke(self, token: str) -> bool:
+        """It opens nothing any more; False when it never did. The home's own stays."""
+        return self._minted.drop(_digest(token)) is not None
 
     def signer(self, assertion: str) -> str | None:
         """The service account that has signed a JSON web token which is still good."""
@@ -89,6 +99,12 @@ class Tokens:
         # Clients stamp it with the machine's clock, which the twin's may be far ahead of; what
         # protects a key is that it never leaves the home.
         return email
+
+    def _holder(self, token: str, *, opens: str) -> str | None:
+        record = self._minted.get(_digest(token))
+        if record is None or record["opens"] != opens:
+            return None
+        return str(record["email"]) if record["until"] > self._cloud.clock.now() else None
 
 
 def bearer(authorization: str) -> str | None:

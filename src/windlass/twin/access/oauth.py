@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 
 from windlass.twin.messages import Request, Response, json_response
 from windlass.twin.refusals import Refusal
-from windlass.twin.tokens import HOUR, bearer
+from windlass.twin.tokens import HOUR, REFRESH, bearer
 
 if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
@@ -45,24 +45,25 @@ class OAuth:
 
     def answer(self, request: Request, *, principal: str) -> Response:
         """See door.Surface."""
+        # Strangers may take as long as they like to send it: nobody waits for them.
+        raw = request.body.read(MOST_BODY).decode("utf-8", "replace")
+        form = dict(parse_qsl(raw, keep_blank_values=True))
         try:
             with self._cloud.lock:
                 try:
-                    return json_response(self._answer(request))
+                    return json_response(self._answer(request, form))
                 finally:
                     self._cloud.commit()
         except Refusal as refusal:
             error = {"error": refusal.reason, "error_description": refusal.message}
             return json_response(error, status=refusal.code)
 
-    def _answer(self, request: Request) -> dict[str, Any]:
+    def _answer(self, request: Request, form: dict[str, str]) -> dict[str, Any]:
         if request.path in TOKEN_PATHS:
-            form = dict(parse_qsl(request.body.read(MOST_BODY).decode("utf-8", "replace")))
             return self._token(form)
-        if request.path in REVOKE_PATHS:
-            return {}
-        form = dict(parse_qsl(request.body.read(MOST_BODY).decode("utf-8", "replace")))
         given = {**form, **request.queries()}
+        if request.path in REVOKE_PATHS:
+            return self._revoked(given.get("token", ""))
         token = given.get("access_token") or bearer(request.headers.get("authorization", ""))
         email = self._tokens.principal(token) if token else None
         if email is None:
@@ -80,15 +81,20 @@ class OAuth:
         email: str | None = None
         if grant == "authorization_code" and self._tokens.is_home(form.get("code", "")):
             account = self._cloud.settings.account
-            refresh = self._tokens.mint(account, seconds=REFRESH_S)
+            refresh = self._tokens.mint(account, seconds=REFRESH_S, opens=REFRESH)
             return {**self._granted(account), "refresh_token": refresh}
         if grant == "refresh_token":
-            email = self._tokens.principal(form.get("refresh_token", ""))
+            email = self._tokens.refreshed(form.get("refresh_token", ""))
         if grant == "urn:ietf:params:oauth:grant-type:jwt-bearer":
             email = self._tokens.signer(form.get("assertion", ""))
         if email is None:
             raise Refusal(400, "Bad Request", reason="invalid_grant")
         return self._granted(email)
+
+    def _revoked(self, token: str) -> dict[str, Any]:
+        if not self._tokens.is_home(token) and not self._tokens.revoke(token):
+            raise Refusal(400, "Token expired or revoked", reason="invalid_token")
+        return {}
 
     def _granted(self, email: str) -> dict[str, Any]:
         return {

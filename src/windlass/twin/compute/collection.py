@@ -14,7 +14,6 @@ from windlass.twin.compute.asks import check_labels, check_name
 from windlass.twin.compute.fingerprints import STALE_LABELS, check_fingerprint, fingerprint
 from windlass.twin.compute.links import normalised
 from windlass.twin.compute.listing import aggregated, listed
-from windlass.twin.compute.operations import scope_of_key
 from windlass.twin.compute.scopes import Scope, already_exists, not_found
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ class Collection:
     def aggregated(self, call: Call) -> dict[str, Any]:
         """Those of all places."""
         found = self.shelf.under(f"{call.project}/")
-        return aggregated(call, self.kind.singular, self.kind.collection, found, scope_of_key)
+        return aggregated(call, self.kind.singular, self.kind.collection, found)
 
     def delete(self, call: Call) -> dict[str, Any]:
         """It is gone."""

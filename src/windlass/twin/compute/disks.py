@@ -22,7 +22,6 @@ from windlass.twin.compute.instance import (
 )
 from windlass.twin.compute.links import last, parts
 from windlass.twin.compute.listing import Keyed, aggregated, listed
-from windlass.twin.compute.operations import scope_of_key
 from windlass.twin.compute.scopes import Scope, already_exists, in_use, invalid, not_found
 
 if TYPE_CHECKING:
@@ -179,12 +178,13 @@ class Disks:
 
     def list_all(self, call: Call) -> dict[str, Any]:
         """Those of a zone."""
-        return listed(call, "disk", self._keyed(self._base.places.scope(call).key("")))
+        found = self._keyed(self._base.places.scope(call).key(""))
+        return listed(call, "disk", found, self._show)
 
     def aggregated(self, call: Call) -> dict[str, Any]:
         """Those of all zones."""
         found = self._keyed(f"{call.project}/")
-        return aggregated(call, "disk", "disks", found, scope_of_key)
+        return aggregated(call, "disk", "disks", found, self._show)
 
     def delete(self, call: Call) -> dict[str, Any]:
         """Gone, unless an instance has it."""
@@ -256,10 +256,12 @@ class Disks:
                     yield Part(instance, index, asked)
 
     def _keyed(self, prefix: str) -> Iterable[Keyed]:
-        found = dict(self.collection.shelf.under(prefix))
+        yield from self.collection.shelf.under(prefix)
         for part in self._parts(self._base.instances.under(prefix)):
-            found[part.instance.scope.key(part.name)] = self._described(part)
-        return sorted(found.items())
+            yield part.instance.scope.key(part.name), part
+
+    def _show(self, one: Part | dict[str, Any]) -> dict[str, Any]:
+        return self._described(one) if isinstance(one, Part) else one
 
     def _change(
         self, scope: Scope, resource: dict[str, Any], values: dict[str, Any], asked: dict[str, Any]

@@ -14,7 +14,6 @@ from windlass.twin.compute.fingerprints import fingerprint
 from windlass.twin.compute.group import Group, made_with, shown, shown_members
 from windlass.twin.compute.links import last, normalised
 from windlass.twin.compute.listing import Keyed, aggregated, listed, paged
-from windlass.twin.compute.operations import scope_of_key
 from windlass.twin.compute.scopes import invalid, not_found
 
 if TYPE_CHECKING:
@@ -79,21 +78,21 @@ class GroupMethods:
 
     def get(self, call: Call) -> dict[str, Any]:
         """One of them."""
-        return shown(self.named(call), self._find)
+        return self._shown(self.named(call))
 
     def list_all(self, call: Call) -> dict[str, Any]:
         """Those of one place."""
         scope = self._base.places.scope(call)
-        found = ((one.key, shown(one, self._find)) for one in self._groups.under(scope.key("")))
+        found = ((one.key, one) for one in self._groups.under(scope.key("")))
         kind = "instanceGroupManager" if scope.kind == "zones" else "regionInstanceGroupManager"
-        return listed(call, kind, found)
+        return listed(call, kind, found, self._shown)
 
     def aggregated(self, call: Call) -> dict[str, Any]:
         """Those of all places."""
         every = self._groups.under(f"{call.project}/")
-        found = ((one.key, shown(one, self._find)) for one in every)
+        found = ((one.key, one) for one in every)
         kind = "instanceGroupManager"
-        return aggregated(call, kind, "instanceGroupManagers", found, scope_of_key)
+        return aggregated(call, kind, "instanceGroupManagers", found, self._shown)
 
     def delete(self, call: Call) -> dict[str, Any]:
         """Gone, with its instances."""
@@ -182,7 +181,7 @@ class GroupMethods:
     def list_errors(self, call: Call) -> dict[str, Any]:
         """What went wrong lately."""
         group = self.named(call)
-        rows, token = paged(call, ((str(n), one) for n, one in enumerate(group.errors)))
+        rows, token = paged(call, ((f"{n:06d}", one) for n, one in enumerate(group.errors)))
         answer: dict[str, Any] = {"items": rows}
         return {**answer, "nextPageToken": token} if token else answer
 
@@ -201,7 +200,7 @@ class GroupMethods:
     def aggregated_groups(self, call: Call) -> dict[str, Any]:
         """Those of all places."""
         found = self._keyed_groups(f"{call.project}/")
-        return aggregated(call, "instanceGroup", "instanceGroups", found, scope_of_key)
+        return aggregated(call, "instanceGroup", "instanceGroups", found)
 
     def list_instances(self, call: Call) -> dict[str, Any]:
         """The instances of one."""
@@ -221,6 +220,9 @@ class GroupMethods:
         """The group of the path."""
         scope = self._base.places.scope(call)
         return self._groups.get(scope, call.params["instanceGroupManager"])
+
+    def _shown(self, group: Group) -> dict[str, Any]:
+        return shown(group, self._find)
 
     def _group_named(self, call: Call) -> Group:
         scope = self._base.places.scope(call)

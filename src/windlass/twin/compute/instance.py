@@ -53,11 +53,11 @@ class Instance:
     """The key of what made it, if not a user: a managed instance group."""
     reservation: str = ""
     """The key of the reservation that it uses."""
+    key: str = field(init=False)
+    """On its shelf."""
 
-    @property
-    def key(self) -> str:
-        """On its shelf."""
-        return self.scope.key(self.name)
+    def __post_init__(self) -> None:
+        self.key = self.scope.key(self.name)
 
     @property
     def link(self) -> str:

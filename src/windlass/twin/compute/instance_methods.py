@@ -14,7 +14,6 @@ from windlass.twin.compute.fingerprints import STALE_LABELS, check_fingerprint, 
 from windlass.twin.compute.instance import Instance
 from windlass.twin.compute.links import normalised
 from windlass.twin.compute.listing import Keyed, aggregated, listed
-from windlass.twin.compute.operations import scope_of_key
 from windlass.twin.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -102,12 +101,13 @@ class InstanceMethods:
     def list_all(self, call: Call) -> dict[str, Any]:
         """Those of a zone."""
         scope = self._base.places.scope(call)
-        return listed(call, "instance", self._keyed(scope.key("")))
+        found = self._keyed(scope.key(""))
+        return listed(call, "instance", found, self._base.instances.shown)
 
     def aggregated(self, call: Call) -> dict[str, Any]:
         """Those of all zones."""
         found = self._keyed(f"{call.project}/")
-        return aggregated(call, "instance", "instances", found, scope_of_key)
+        return aggregated(call, "instance", "instances", found, self._base.instances.shown)
 
     def delete(self, call: Call) -> dict[str, Any]:
         """Gone, with the disks that say so."""
@@ -221,8 +221,7 @@ class InstanceMethods:
         return self._base.instances.get(scope, name)
 
     def _keyed(self, prefix: str) -> Iterable[Keyed]:
-        instances = self._base.instances
-        return ((one.key, instances.shown(one)) for one in instances.under(prefix))
+        return ((one.key, one) for one in self._base.instances.under(prefix))
 
     def _set(self, instance: Instance, values: dict[str, Any]) -> None:
         instance.changes = {**instance.changes, **values}

@@ -5,6 +5,7 @@ Must not run anything: the fleet does, and tells of it here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -40,9 +41,10 @@ class Instances:
         self._cloud = cloud
         self._fleet = fleet
         self._shelf: Shelf[Instance] = cloud.shelf(
-            Shelf("compute.instances", encode=_encoded, decode=_decoded)
+            Shelf("compute.instances", encode=_encoded, decode=_Decoding())
         )
-        self._made = max((one.number for _, one in self._shelf.items()), default=0)
+        self.made = max((one.number for one in self._shelf.values()), default=0)
+        """How many there have been."""
         self.project_metadata: Mapping[str, str] = {}
         self.guest_attributes = GuestAttributes(cloud)
         self.listeners: list[Listener] = [self.guest_attributes]
@@ -100,7 +102,7 @@ class Instances:
 
     def add(self, scope: Scope, name: str, ask: Ask, *, creator: str = "") -> Instance:
         """A new instance that waits to be started."""
-        self._made += 1
+        self.made += 1
         machine = self._fleet.add(
             SERVICE, scope.key(name), ask.wanted, labels=ask.properties.get("labels") or {}
         )
@@ -111,7 +113,7 @@ class Instances:
             properties=ask.properties,
             status="PENDING",
             machine=machine.id,
-            number=self._made,
+            number=self.made,
             created=self._cloud.clock.now(),
             creator=creator,
         )
@@ -266,12 +268,23 @@ class Instances:
             listener.heard(instance, what)
 
 
+KEPT = tuple(name for name in Instance.__slots__ if name != "key")
+
+
 def _encoded(instance: Instance) -> dict[str, Any]:
-    document = {name: getattr(instance, name) for name in Instance.__slots__}
+    document = {name: getattr(instance, name) for name in KEPT}
     document["scope"] = list(instance.scope)
     return document
 
 
-def _decoded(document: dict[str, Any]) -> Instance:
-    document["scope"] = Scope(*document["scope"])
-    return Instance(**document)
+class _Decoding:
+    """Instances that were asked for together share what they have in common again."""
+
+    def __init__(self) -> None:
+        self._shared: dict[str, dict[str, Any]] = {}
+
+    def __call__(self, document: dict[str, Any]) -> Instance:
+        document["scope"] = Scope(*document["scope"])
+        properties = document["properties"]
+        document["properties"] = self._shared.setdefault(json.dumps(properties), properties)
+        return Instance(**document)

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Iterable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from windlass.twin.compute.filters import parsed
@@ -18,13 +21,19 @@ if TYPE_CHECKING:
     from windlass.twin.call import Call
 
 PAGE = 500
-Keyed = tuple[str, dict[str, Any]]
-"""A key that orders the list, and the resource as it is shown."""
+NEWEST = "creationTimestamp desc"
+Keyed = tuple[str, Any]
+"""A key that orders the list, and the resource as it is shown, or what it is shown from."""
+Row = tuple[str, dict[str, Any]]
+Showing = Callable[[Any], dict[str, Any]]
+"""Makes the resource of what is listed; without it that is the resource."""
 
 
-def listed(call: Call, kind: str, found: Iterable[Keyed]) -> dict[str, Any]:
+def listed(
+    call: Call, kind: str, found: Iterable[Keyed], show: Showing | None = None
+) -> dict[str, Any]:
     """A list of one place."""
-    items, token = _page(call, found)
+    items, token = _page(call, found, show)
     answer: dict[str, Any] = {
         "kind": f"compute#{kind}List",
         "id": call.request.path.removeprefix("/compute/").partition("/")[2],
@@ -38,13 +47,13 @@ def listed(call: Call, kind: str, found: Iterable[Keyed]) -> dict[str, Any]:
 
 
 def aggregated(
-    call: Call, kind: str, name: str, found: Iterable[Keyed], scope_of: Callable[[str], str]
+    call: Call, kind: str, name: str, found: Iterable[Keyed], show: Showing | None = None
 ) -> dict[str, Any]:
     """A list of all places. gcloud's client needs `items` even when nothing is there."""
-    items, token = _page(call, found)
+    items, token = _page(call, found, show)
     places: dict[str, Any] = {}
     for key, item in items:
-        places.setdefault(scope_of(key), {name: []})[name].append(item)
+        places.setdefault(scope_of_key(key), {name: []})[name].append(item)
     answer = {
         "kind": f"compute#{kind}AggregatedList",
         "id": call.request.path.removeprefix("/compute/").partition("/")[2],
@@ -56,38 +65,62 @@ def aggregated(
     return answer
 
 
-def paged(call: Call, found: Iterable[Keyed]) -> tuple[list[dict[str, Any]], str]:
+def paged(
+    call: Call, found: Iterable[Keyed], show: Showing | None = None
+) -> tuple[list[dict[str, Any]], str]:
     """A page of a list that has a form of its own, and the token of the next."""
-    items, token = _page(call, found)
+    items, token = _page(call, found, show)
     return [item for _, item in items], token
 
 
-def _page(call: Call, found: Iterable[Keyed]) -> tuple[list[Keyed], str]:
+def scope_of_key(key: str) -> str:
+    """The place in a resource's key: `zones/us-central1-a`, or `global`."""
+    words = key.split("/")
+    return "global" if words[1] == "global" else "/".join(words[1:3])
+
+
+def _page(call: Call, found: Iterable[Keyed], show: Showing | None) -> tuple[list[Row], str]:
     query = call.query
-    test = parsed(query.get("filter", ""))
-    chosen = [(key, item) for key, item in found if test(item)]
+    rows = sorted(found, key=itemgetter(0))
+    after = _after(query.get("pageToken", ""))
     order = query.get("orderBy", "")
-    if order == "creationTimestamp desc":
-        chosen.sort(key=lambda one: str(one[1].get("creationTimestamp", "")), reverse=True)
-    elif order not in ("", "name"):
+    if order not in ("", "name", NEWEST):
         raise Refusal(400, f"Invalid value for field 'orderBy': '{order}'.", reason="invalid")
-    start = _offset(query.get("pageToken", ""))
+    test = parsed(query["filter"]) if query.get("filter") else None
     size = min(int(query.get("maxResults", PAGE)) or PAGE, PAGE)
-    page = chosen[start : start + size]
-    return page, _token(start + size) if start + size < len(chosen) else ""
+    if order == NEWEST:
+        chosen = list(_shown(rows, show, test))
+        chosen.sort(key=lambda row: str(row[1].get("creationTimestamp", "")), reverse=True)
+        start = next((at + 1 for at, row in enumerate(chosen) if row[0] == after), 0)
+        page = chosen[start : start + size + 1]
+    else:
+        # Only what is on the page is made: there may be a hundred thousand behind it.
+        start = bisect_right(rows, after, key=itemgetter(0)) if after else 0
+        page = list(islice(_shown(rows[start:], show, test), size + 1))
+    return page[:size], _token(page[size - 1][0]) if len(page) > size else ""
 
 
-def _token(offset: int) -> str:
-    return base64.urlsafe_b64encode(f"twin:{offset}".encode()).decode()
+def _shown(
+    rows: Iterable[Keyed], show: Showing | None, test: Callable[[dict[str, Any]], bool] | None
+) -> Iterator[Row]:
+    for key, record in rows:
+        item = record if show is None else show(record)
+        if test is None or test(item):
+            yield key, item
 
 
-def _offset(token: str) -> int:
+def _token(key: str) -> str:
+    """The next page begins behind this key, whatever has come and gone by then."""
+    return base64.urlsafe_b64encode(f"twin:{key}".encode()).decode()
+
+
+def _after(token: str) -> str:
     if not token:
-        return 0
+        return ""
     try:
-        mark, _, number = base64.urlsafe_b64decode(token).decode().partition(":")
+        mark, _, key = base64.urlsafe_b64decode(token).decode().partition(":")
         if mark == "twin":
-            return int(number)
+            return key
     except (ValueError, binascii.Error):
         pass
     raise Refusal(400, "Invalid value for field 'pageToken'.", reason="invalid")

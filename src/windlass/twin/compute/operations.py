@@ -168,7 +168,7 @@ class Operations:
     def aggregated(self, call: Call) -> dict[str, Any]:
         """Those of all places."""
         found = self._operations.under(f"{call.project}/")
-        return aggregated(call, "operation", "operations", found, scope_of_key)
+        return aggregated(call, "operation", "operations", found)
 
     def delete(self, call: Call) -> dict[str, Any]:
         """Forget it."""
@@ -232,9 +232,3 @@ def _key_of(operation: dict[str, Any]) -> str:
         str(operation["selfLink"]).partition("/projects/")[2].rpartition("/operations/")
     )
     return f"{place}/{name}"
-
-
-def scope_of_key(key: str) -> str:
-    """The place in a resource's key: `zones/us-central1-a`, or `global`."""
-    words = key.split("/")
-    return "global" if words[1] == "global" else "/".join(words[1:3])

@@ -146,9 +146,7 @@ class PlaceMethods:
 
         def aggregated_list(call: Call) -> dict[str, Any]:
             zones = self._base.places.zones
-            return aggregated(
-                call, singular, collection, found(call.project, zones), _scope_of_zone_key
-            )
+            return aggregated(call, singular, collection, found(call.project, zones))
 
         handlers = {"get": get, "list": list_all, "aggregatedList": aggregated_list}
         return locked({f"compute.{collection}.{name}": one for name, one in handlers.items()})
@@ -210,10 +208,6 @@ class PlaceMethods:
 
 def _number(name: str) -> str:
     return str(int.from_bytes(hashlib.sha256(name.encode()).digest()[:7], "big"))
-
-
-def _scope_of_zone_key(key: str) -> str:
-    return "/".join(key.split("/")[1:3])
 
 
 def _types_by_zone(base: Ground) -> dict[str, list[dict[str, Any]]]:

@@ -13,7 +13,6 @@ from windlass.twin.call import Call, Route, locked
 from windlass.twin.compute.collection import Collection, Kind
 from windlass.twin.compute.links import last, parts
 from windlass.twin.compute.listing import aggregated, listed
-from windlass.twin.compute.operations import scope_of_key
 from windlass.twin.compute.room import Refused
 from windlass.twin.compute.scopes import Scope, in_use, invalid
 from windlass.twin.compute.times import moment_of, seconds_of
@@ -160,7 +159,7 @@ class Reservations:
         """Those of all zones."""
         found = self._collection.shelf.under(f"{call.project}/")
         shown = ((key, self._shown(key, one)) for key, one in found)
-        return aggregated(call, "reservation", "reservations", shown, scope_of_key)
+        return aggregated(call, "reservation", "reservations", shown)
 
     def delete(self, call: Call) -> dict[str, Any]:
         """Let go of its machines."""

@@ -1,5 +1,4 @@
-"""What befalls machines and the project: preemptions, stockouts, dead hosts, maintenance, and APIs
-or permissions that go away. Now, at a moment, or some time after a machine runs.
+"""What befalls machines and the project, now or later: preemptions, stockouts, dead hosts.
 
 Must not strike single calls: the rules at the door do.
 """
@@ -21,8 +20,14 @@ if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
     from windlass.twin.compute.instances import Instances
     from windlass.twin.compute.maintenance import Maintenance
+    from windlass.twin.compute.resize_requests import ResizeRequests
+    from windlass.twin.quotas import Quotas
 
 MAINTENANCE_NOTICE_S = 60.0
+RESIZE_CODE = "INTERNAL_ERROR"
+RESIZE_MESSAGE = "Internal error. Please try again or contact Google Support."
+LASTING = ("api-off", "deny", "quota")
+"""What stays as it is until somebody changes it back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +36,12 @@ class Stage:
 
     fleet: Fleet
     market: Market
+    quotas: Quotas
     apis: EnabledApis
     policies: Policies
     instances: Instances
     maintenance: Maintenance
+    resizes: ResizeRequests
 
 
 class Incidents:
@@ -53,6 +60,8 @@ class Incidents:
             "api-on": self._api_on,
             "deny": self._deny,
             "permit": self._permit,
+            "quota": self._quota,
+            "fail-resize": self._fail_resize,
         }
         cloud.on("faults.incident", self._due)
         cloud.on("faults.incident.machine", self._due_for)
@@ -85,20 +94,26 @@ class Incidents:
         return [{"id": key, **kept} for key, kept in self._kept.items()]
 
     def clear(self) -> int:
-        """Nothing more happens, and stockouts are over; how many incidents that were."""
+        """Nothing more happens, and what lasts is undone; how many incidents that were."""
         open_ones = [(key, one) for key, one in self._kept.items() if self._is_open(one)]
         for key, kept in open_ones:
+            self._undo(kept)
+            self._kept.drop(key)
+        return len(open_ones)
+
+    def _undo(self, kept: Mapping[str, Any]) -> None:
+        if "outcome" in kept:
             if "market" in kept:
                 self._stage.market.remove(kept["market"])
             if kept["what"] == "api-off":
                 self._api_on(kept)
             if kept["what"] == "deny":
                 self._permit(kept)
-            self._kept.drop(key)
-        return len(open_ones)
+            if kept["what"] == "quota":
+                self._stage.quotas.unset_limit(str(kept.get("where", "*")), kept["metric"])
 
     def _is_open(self, kept: Mapping[str, Any]) -> bool:
-        if "outcome" not in kept or kept["what"] in ("api-off", "deny"):
+        if "outcome" not in kept or kept["what"] in LASTING:
             return True
         return "market" in kept and kept.get("until", 0.0) > self._cloud.clock.now()
 
@@ -199,6 +214,20 @@ class Incidents:
         member, permission = str(incident.get("member", "*")), str(incident["permission"])
         self._stage.policies.permit(member, permission)
         return {"outcome": f"{member} has {permission} as the roles say"}
+
+    def _fail_resize(self, incident: Mapping[str, Any]) -> dict[str, Any]:
+        name = str(incident["name"])
+        keys = self._stage.resizes.named(name)
+        if not keys:
+            raise Refusal(404, f"No resize request is called {name!r}.")
+        for key in keys:
+            self._stage.resizes.fail(key, code=RESIZE_CODE, message=RESIZE_MESSAGE)
+        return {"outcome": f"gave up {name}"}
+
+    def _quota(self, incident: Mapping[str, Any]) -> dict[str, Any]:
+        where, metric = str(incident.get("where", "*")), str(incident["metric"])
+        self._stage.quotas.set_limit(where, metric, float(incident["limit"]))
+        return {"outcome": f"{metric} in {where} is {float(incident['limit']):g}"}
 
 
 def _is_named(machine: Machine, name: str) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from windlass.twin.discovery.names import camel
+
 SEVERITIES = (
     "DEFAULT",
     "DEBUG",
@@ -23,7 +25,6 @@ SEVERITIES = (
     "EMERGENCY",
 )
 _RANKS = {name: rank for rank, name in enumerate(SEVERITIES)}
-_CAPITALS = re.compile(r"_([a-z0-9])")
 _TIMES = re.compile(r"\d{4}-\d\d-\d\d(?:T.*)?")
 
 Test = Callable[[dict[str, Any]], bool]
@@ -64,7 +65,7 @@ def at(value: Any, path: list[str]) -> Any:
             return [at(inner, path[path.index(name) :]) for inner in value]
         if not isinstance(value, dict):
             return None
-        value = value.get(name, value.get(_camel(name)))
+        value = value.get(name, value.get(camel(name)))
     return value
 
 
@@ -77,10 +78,6 @@ def texts(value: Any) -> list[str]:
     if isinstance(value, list):
         return [text for inner in value for text in texts(inner)]
     return [str(value).lower() if isinstance(value, bool) else str(value)]
-
-
-def _camel(name: str) -> str:
-    return _CAPITALS.sub(lambda found: found[1].upper(), name)
 
 
 def _tested(operator: str, value: str, *, is_severity: bool) -> Callable[[str], bool]:

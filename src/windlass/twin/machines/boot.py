@@ -10,13 +10,12 @@ import resource
 import shutil
 import signal
 import socket
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from windlass.twin.machines import cgroups, confine, disk, furnish, kernel
-from windlass.twin.machines.layout import Layer, View, loose_entries
+from windlass.twin.machines.layout import Layer, View, loose_links
 
 MOUNT_POINT = "root"
 # The laptop's own programs are worth more than a machine's, when memory runs out.
@@ -45,11 +44,10 @@ def make_disk(folder: Path, layers: list[Layer], *, seen: View, is_privileged: b
     disk.make_disk(folder, layers, is_privileged=is_privileged)
     if layers[0].lower:
         return
-    for path, found in loose_entries(seen):
-        copy = folder / "0" / "upper" / path.lstrip("/")
+    for link in loose_links(seen):
+        copy = folder / "0" / "upper" / link.relative_to("/")
         copy.parent.mkdir(parents=True, exist_ok=True)
-        if stat.S_ISLNK(found.st_mode):
-            copy.symlink_to(Path(path).readlink())
+        copy.symlink_to(link.readlink())
 
 
 def become_init(
@@ -59,7 +57,7 @@ def become_init(
     try:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         os.setsid()
-        cgroups.join(group)
+        cgroups.join(group, machine.told["processes_max"])
         Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE))
         # One byte, not none: a host that pipes core dumps to a program does so at zero too.
         resource.setrlimit(resource.RLIMIT_CORE, (1, 1))

@@ -9,12 +9,11 @@ import os
 import resource
 from pathlib import Path
 
-PROCESSES_MAX = 4096
 # The unified hierarchy, a hybrid's, and the old one with a tree for each controller.
 PLACES = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"), Path("/sys/fs/cgroup/pids"))
 
 
-def make(name: str) -> Path | None:
+def make(name: str, processes_max: int) -> Path | None:
     """A control group that holds at most so many processes, or None."""
     for place in PLACES:
         group = place / f"windlass-twin-{name}"
@@ -22,7 +21,7 @@ def make(name: str) -> Path | None:
             continue
         try:
             group.mkdir(exist_ok=True)
-            (group / "pids.max").write_text(str(PROCESSES_MAX))
+            (group / "pids.max").write_text(str(processes_max))
         except OSError:
             remove(group)
             continue
@@ -30,7 +29,7 @@ def make(name: str) -> Path | None:
     return None
 
 
-def join(group: Path | None) -> None:
+def join(group: Path | None, processes_max: int) -> None:
     """Put this process, and all that it will start, into the group."""
     if group is not None:
         try:
@@ -40,7 +39,7 @@ def join(group: Path | None) -> None:
             pass
     if os.getuid() != 0:
         _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
-        most = PROCESSES_MAX if hard == resource.RLIM_INFINITY else min(PROCESSES_MAX, hard)
+        most = processes_max if hard == resource.RLIM_INFINITY else min(processes_max, hard)
         resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
 
@@ -52,3 +51,9 @@ def remove(group: Path | None) -> None:
         except OSError:
             # It was never there, or something in it is still ending; an empty group costs nothing.
             pass
+
+
+def forget(name: str) -> None:
+    """Give back the group of a supervisor that was killed and could not do so itself."""
+    for place in PLACES:
+        remove(place / f"windlass-twin-{name}")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -138,9 +137,9 @@ def _hidden_in(target: str, targets: Sequence[str], hidden: Iterable[str]) -> It
 def _parts(folder: str, seen: View) -> Iterator[str]:
     """The folders below `folder` that hold no mount, are readable, and are not hidden."""
     points = mount_points()
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        path = entry.path
-        if path in OWN or path in points or not entry.is_dir(follow_symlinks=False):
+    for place in sorted(Path(folder).iterdir()):
+        path = str(place)
+        if path in OWN or path in points or place.is_symlink() or not place.is_dir():
             continue
         if _is_below(path, seen.hidden) or not os.access(path, os.R_OK | os.X_OK):
             continue
@@ -150,16 +149,13 @@ def _parts(folder: str, seen: View) -> Iterator[str]:
             yield path
 
 
-def loose_entries(seen: View) -> Iterator[tuple[str, os.stat_result]]:
-    """Links and small files that lie between the layers, for a root that begins empty."""
+def loose_links(seen: View) -> Iterator[Path]:
+    """Links that lie between the layers, for a root that begins empty."""
     folders = ["/"]
     chosen = set(_parts("/", seen))
     folders += sorted({parent for path in chosen for parent in _parents(path)} - {"/"})
     for folder in folders:
-        for entry in os.scandir(folder):
-            found = entry.stat(follow_symlinks=False)
-            if stat.S_ISLNK(found.st_mode):
-                yield entry.path, found
+        yield from (place for place in Path(folder).iterdir() if place.is_symlink())
 
 
 def _parents(path: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from windlass.twin.machines import client, console, disposal, layout, records, sockets
+from windlass.twin.machines import cgroups, client, console, disposal, layout, records, sockets
 from windlass.twin.machines.plan import CannotStart, Plan
 from windlass.twin.machines.sockets import Address
 
@@ -155,6 +155,7 @@ class Machines:
             _kill(record.supervisor)
         while records.is_running(record.init) and time.monotonic() < deadline:
             time.sleep(0.002)
+        cgroups.forget(f"{name}-{record.supervisor.pid}")
 
     def delete(self, name: str) -> None:
         """Take it away, and its disk."""

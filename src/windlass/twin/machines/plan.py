@@ -39,6 +39,9 @@ class Plan:
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Written at each start, by absolute path inside; programs are marked by a `#!`."""
 
+    processes_max: int = 4096
+    """How many processes it may have at a time, where the host can be told."""
+
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
             raise CannotStart(f"{self.id!r} cannot name a machine's folder")
@@ -63,6 +66,7 @@ class Plan:
             "startup_script": _text(self.startup_script),
             "command": list(self.command),
             "shutdown_script": _text(self.shutdown_script),
+            "processes_max": self.processes_max,
             "files": {path: _text(content) for path, content in self.files.items()},
         }
 

@@ -6,7 +6,6 @@ Must not trust what a request says about its sender; it looks at the kernel's ow
 from __future__ import annotations
 
 import ipaddress
-import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -59,19 +58,19 @@ def namespace_of(pid: int) -> str | None:
 
 
 def _processes() -> Iterator[tuple[int, str]]:
-    for entry in os.scandir(PROC):
-        if entry.name.isdecimal():
-            namespace = namespace_of(int(entry.name))
+    for folder in PROC.iterdir():
+        if folder.name.isdecimal():
+            namespace = namespace_of(int(folder.name))
             if namespace is not None:
-                yield int(entry.name), namespace
+                yield int(folder.name), namespace
 
 
 def _open_files(pid: int) -> Iterable[str]:
     found = set()
     try:
-        for entry in os.scandir(PROC / str(pid) / "fd"):
+        for link in (PROC / str(pid) / "fd").iterdir():
             try:
-                found.add(str(Path(entry.path).readlink()))
+                found.add(str(link.readlink()))
             except OSError:
                 # It was closed meanwhile.
                 continue

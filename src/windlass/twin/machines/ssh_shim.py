@@ -154,7 +154,8 @@ def _with_terminal(sock: socket.socket, asked: ssh_words.Ssh, user: str) -> int:
     before = termios.tcgetattr(0) if os.isatty(0) else None
     try:
         if before is not None:
-            tty.setraw(0)
+            # Without flushing: what was typed ahead is meant for the machine.
+            tty.setraw(0, termios.TCSADRAIN)
         _carry_terminal(near)
     finally:
         if before is not None:

@@ -103,7 +103,8 @@ def _supervise(folder: Path, told: dict[str, Any], *, is_privileged: bool) -> in
         **dict(zip(("ready_in", "ready_out"), os.pipe(), strict=True)),
     )
     listener = channel.listen(CONTROL)
-    group = cgroups.make(f"{told['id']}-{os.getpid()}") if is_privileged else None
+    name = f"{told['id']}-{os.getpid()}"
+    group = cgroups.make(name, told["processes_max"]) if is_privileged else None
     pid = os.fork()
     if pid == 0:
         machine = boot.Machine(folder=folder, told=told, is_privileged=is_privileged)

@@ -44,7 +44,20 @@ RULE_FIELDS = {
     "behind": "behind_s",
     "after": "after_s",
 }
-INCIDENTS = ("preempt", "fail", "maintenance", "stockout", "api_off", "api_on", "deny", "permit")
+INCIDENTS = (
+    "fail_resize",
+    "preempt",
+    "fail",
+    "maintenance",
+    "stockout",
+    "api_off",
+    "api_on",
+    "deny",
+    "permit",
+    "quota",
+)
+
+REQUIRED = {"stockout": ("for",), "quota": ("limit",)}
 
 
 class Entries:
@@ -105,7 +118,7 @@ class Entries:
         parsers = self._incident(what)
         if not is_now:
             parsers |= {"at": values.duration, "after": values.duration}
-        found = self._file.fields(node, parsers, required=("for",) if what == "stockout" else ())
+        found = self._file.fields(node, parsers, required=REQUIRED.get(what, ()))
         at, after = found.pop("at", None), found.pop("after", None)
         times = [name for name, _, _ in self._file.pairs(node) if name in ("at", "after")]
         if not is_now and len(times) != 1 and what:
@@ -132,6 +145,7 @@ class Entries:
             "stockout": {"for": values.duration, "zone": self._names.zone, "model": values.model},
             "deny": {"member": values.text},
             "permit": {"member": values.text},
+            "quota": {"where": values.text, "limit": values.number},
         }
         main = self._names.kind if what == "stockout" else values.text
         names = {what: main} if what else dict.fromkeys(INCIDENTS, values.text)
@@ -156,5 +170,6 @@ def _incident_of(what: str, found: dict[str, Any]) -> dict[str, Any]:
         "api_on": "service",
         "deny": "permission",
         "permit": "permission",
+        "quota": "metric",
     }.get(what, "name")
     return {"what": what.replace("_", "-"), key: main, **found}

@@ -27,6 +27,9 @@ from windlass.twin.clock import TwinClock
 from windlass.twin.cloud import Cloud
 from windlass.twin.journal import SqliteJournal
 from windlass.twin.machines.machines import Machines
+from windlass.twin.machines.ssh_door import SshDoor
+from windlass.twin.scenario.apply import Director
+from windlass.twin.scenario.load import load_scenario
 from windlass.twin.server.certificates import tls_context
 from windlass.twin.server.clients import prepare_clients
 from windlass.twin.server.credentials import ensure_credentials
@@ -81,34 +84,47 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
         waiting=waiting,
     )
     catalog = load_catalog(chosen(home.path.parent / "catalog"))
+    named = options.scenario
+    scenario = load_scenario(Path(named), catalog=catalog) if named else None
+    director = Director(cloud, scenario)
     tls = tls_context(home.path)
+    machines = Machines(home.path)
     residents = Residents(
-        Machines(home.path),
+        machines,
         authority=home.path / "ca.crt",
-        project=settings.project,
+        project=cloud.settings.project,
         gpu_mib={one.google_name: int(one.memory_gib * 1024) for one in catalog.chips.values()},
     )
     twin = _twin(home, options, cloud, catalog=catalog, residents=residents)
     server = Server(twin.door.answer, port=port, tls=tls)
     residents.port = server.port
     residents.answer = twin.metadata.answer
-    prepare_clients(home, server.port, settings)
+    prepare_clients(home, server.port, cloud.settings)
     with cloud.lock:
+        director.apply(twin)
         twin.fleet.revive()
         cloud.commit()
+    ssh = SshDoor(home.path, machines, is_modelled=_is_modelled)
+    ssh.open()
     ticker = Ticker(cloud, journal, waiting, also=twin.poll)
     ticker.start()
     server.start()
-    home.announce(server.port, options, version=VERSION)
+    home.announce(server.port, options, version=VERSION, project=cloud.settings.project)
     sys.stderr.write(f"up on 127.0.0.1:{server.port}\n")
     sys.stderr.flush()
     asked_to_end.wait()
     waiting.end()
     server.stop()
     ticker.stop()
+    ssh.close()
     residents.end()
     sys.stderr.write("down\n")
     return 0
+
+
+def _is_modelled(address: str) -> bool:
+    """Whether an address is one of those that machines without processes are given."""
+    return address.startswith(("10.", "203.0.113."))
 
 
 def _allow_files() -> None:

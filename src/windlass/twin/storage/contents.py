@@ -24,8 +24,8 @@ from windlass.twin.storage.database import Reads, Transaction
 INLINE_MOST = 64 << 10
 """Up to this size a content is in the table: one commit, no file."""
 BESIDE_LEAST = 1 << 20
-BESIDE_MOST = 8
-"""How many pieces may wait: an upload must not be held in memory."""
+BESIDE_MOST = 128
+"""How many pieces (of 256 KiB) may wait while the disk syncs; not a whole upload."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

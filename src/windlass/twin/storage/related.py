@@ -17,7 +17,7 @@ from windlass.twin.storage.vault import parse_document
 _BOUNDARY = re.compile(r"""boundary=(?:"([^"]+)"|'([^']+)'|([^;\s]+))""", re.IGNORECASE)
 _TYPE = re.compile(rb"^content-type:[ \t]*(.*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 HEAD_MOST = 1 << 20
-PIECE = 1 << 20
+PIECE = 256 << 10
 
 
 def boundary_of(content_type: str) -> bytes:

@@ -17,7 +17,8 @@ from windlass.twin.storage.sessions import go_on, start
 from windlass.twin.storage.vault import Ask, Vault
 from windlass.twin.storage.versions import Version, Wish
 
-PIECE = 1 << 20
+PIECE = 256 << 10
+"""Small enough to stay in a processor's cache while it is hashed and written."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 

@@ -195,10 +195,12 @@ class Nodes:
         node = self._shelf.get(machine.owner)
         if node is None:
             return None
+        names = {one: node.hostname(worker) for worker, one in enumerate(node.machines)}
         return Boot(
-            hostname=node.hostname(node.machines.index(machine.id)),
+            hostname=names.pop(machine.id),
             startup_script=node.metadata.get("startup-script", ""),
             shutdown_script=node.metadata.get("shutdown-script", ""),
+            neighbours={name: one for one, name in names.items()},
         )
 
     def running(self, machine: Machine) -> None:

@@ -5,9 +5,10 @@ Must not take part of a request: all of its slices are had together, or none.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from windlass.twin.market import Model
+from windlass.twin.market import PLENTY, Model, Wanted
 from windlass.twin.shelf import Shelf
 from windlass.twin.tpu.names import not_found, place_of_name
 from windlass.twin.tpu.nodes import Order
@@ -37,13 +38,17 @@ class Queue:
         self._shelf: Shelf[Queued] = ground.cloud.shelf(
             Shelf("tpu.queue", encode=_encoded, decode=lambda document: Queued(**document))
         )
-        self._made = max((one.number for _, one in self._shelf.items()), default=0)
+        everyone = sorted((one for _, one in self._shelf.items()), key=lambda one: one.number)
+        self._made = everyone[-1].number if everyone else 0
+        # Those who wait, the oldest first, with what each wants.
+        self._line = {one.name: self._wanted(one) for one in everyone if one.state == WAITING}
         # Whoever waits has an appointment, which outlives the process.
-        self._has_appointment = bool(self._waiting())
+        self._has_appointment = bool(self._line)
         ground.nodes.listeners.append(self)
         ground.operations.shows("queuedResources", self.show)
         ground.cloud.on("tpu.queue.again", self._again)
         ground.cloud.on("tpu.queue.look", self._look_due)
+        ground.cloud.on("tpu.queue.expired", self._expired)
         ground.cloud.on("tpu.queue.gone", self._gone)
 
     # --- what is there
@@ -79,13 +84,15 @@ class Queue:
 
     def add(self, queued: Queued) -> None:
         """It waits from now on, and is granted at once if it can be."""
-        self._made += 1
-        queued.number = self._made
-        self._save(queued)
-        for moment in (queued.after, queued.until):
-            if moment is not None:
-                at = max(moment, self._cloud.clock.now())
-                self._cloud.at(at, "tpu.queue.look", queued.name)
+        self._join(queued)
+        error = self._ground.room.over_quota(self._line[queued.name])
+        if error is not None:
+            self._fail(queued, error)
+        now = self._cloud.clock.now()
+        if queued.after is not None:
+            self._cloud.at(max(queued.after, now), "tpu.queue.look", "")
+        if queued.until is not None:
+            self._cloud.at(max(queued.until, now), "tpu.queue.expired", queued.name)
         self.look()
 
     def reset(self, queued: Queued) -> None:
@@ -95,9 +102,7 @@ class Queue:
             self._ground.nodes.delete(node, seconds=0.0)
         queued.nodes = []
         queued.move(WAITING)
-        self._made += 1
-        queued.number = self._made
-        self._save(queued)
+        self._join(queued)
         self.look()
 
     def delete(self, queued: Queued, *, seconds: float) -> None:
@@ -114,9 +119,15 @@ class Queue:
 
     def look(self) -> None:
         """Grant what can be granted now, the oldest first."""
-        for queued in self._waiting():
-            self._try(queued)
-        if not self._has_appointment and self._waiting():
+        least: dict[Wanted, int] = {}
+        for name, wanted in list(self._line.items()):
+            # Where so many cannot be had, neither can more, whoever asks next.
+            if any(count >= least.get(kind, PLENTY) for kind, count in wanted.items()):
+                continue
+            lacking = self._try(self.get(name), wanted)
+            if lacking is not None:
+                least[lacking] = wanted[lacking]
+        if not self._has_appointment and self._line:
             self._has_appointment = True
             self._cloud.later(AGAIN_S, "tpu.queue.again", "")
 
@@ -124,7 +135,7 @@ class Queue:
 
     def heard(self, node: Node, what: str) -> None:
         """See nodes.Listener."""
-        if what in ("preempted", "stopped", "gone"):
+        if self._line and what in ("preempted", "stopped", "gone"):
             # There is room now; whoever is being told has to finish first.
             self._cloud.later(0.0, "tpu.queue.look", "")
         queued = self._shelf.get(node.queued) if node.queued else None
@@ -160,32 +171,47 @@ class Queue:
 
     # --- granting
 
-    def _waiting(self) -> list[Queued]:
-        found = [queued for _, queued in self._shelf.items() if queued.state == WAITING]
-        return sorted(found, key=lambda one: one.number)
+    def _join(self, queued: Queued) -> None:
+        """Get to the end of the line."""
+        self._line.pop(queued.name, None)
+        self._made += 1
+        queued.number = self._made
+        self._line[queued.name] = self._wanted(queued)
+        self._save(queued)
 
-    def _try(self, queued: Queued) -> None:
+    def _wanted(self, queued: Queued) -> Counter[Wanted]:
+        place, kinds = place_of_name(queued.name), self._ground.kinds
+        return Counter(
+            kinds.wanted(place.zone, kinds.asked(place, properties), queued.model(properties))
+            for _, properties in queued.specs()
+        )
+
+    def _try(self, queued: Queued, wanted: Counter[Wanted]) -> Wanted | None:
+        """Grant it if that can be; else, when it is its turn, what is lacking."""
         now = self._cloud.clock.now()
-        if queued.until is not None and now >= queued.until:
-            queued.move("FAILED", initiator="SERVICE", error=EXPIRED)
-            self._save(queued)
-            return
+        if self._is_late(queued):
+            self._fail(queued, EXPIRED)
+            return None
         if queued.after is not None and now < queued.after:
-            return
+            return None
+        lacking = self._ground.room.lacking(wanted)
+        if lacking is not None:
+            return lacking
         orders = self._orders(queued, now)
-        kinds = self._ground.kinds
-        zone = place_of_name(queued.name).zone
-        wanted = [kinds.wanted(zone, order.slice, order.model) for order in orders]
         error = self._ground.room.over_quota(wanted) or self._taken(orders)
         if error is not None:
-            queued.move("FAILED", initiator="SERVICE", error=error)
-            self._save(queued)
-        elif self._ground.room.fits(wanted):
-            queued.move("PROVISIONING")
-            queued.nodes = [order.name for order in orders]
-            self._save(queued)
-            for order in orders:
-                self._ground.nodes.create(order)
+            self._fail(queued, error)
+            return None
+        queued.move("PROVISIONING")
+        queued.nodes = [order.name for order in orders]
+        self._save(queued)
+        for order in orders:
+            self._ground.nodes.create(order)
+        return None
+
+    def _fail(self, queued: Queued, error: dict[str, Any]) -> None:
+        queued.move("FAILED", initiator="SERVICE", error=error)
+        self._save(queued)
 
     def _orders(self, queued: Queued, now: float) -> list[Order]:
         place, delays = place_of_name(queued.name), self._cloud.settings.delays
@@ -218,6 +244,14 @@ class Queue:
                 return {"code": 6, "message": f"Resource '{order.name}' already exists"}
         return None
 
+    def _expired(self, name: str) -> None:
+        queued = self._shelf.get(name)
+        if queued is not None and queued.state == WAITING and self._is_late(queued):
+            self._fail(queued, EXPIRED)
+
+    def _is_late(self, queued: Queued) -> bool:
+        return queued.until is not None and self._cloud.clock.now() >= queued.until
+
     def _again(self, _: str) -> None:
         self._has_appointment = False
         self.look()
@@ -232,6 +266,8 @@ class Queue:
 
     def _save(self, queued: Queued) -> None:
         self._shelf.put(queued.name, queued)
+        if queued.state != WAITING:
+            self._line.pop(queued.name, None)
 
 
 def _encoded(queued: Queued) -> dict[str, Any]:

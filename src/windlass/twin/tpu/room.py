@@ -5,8 +5,7 @@ Must not take anything: the fleet counts what runs.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from windlass.twin.market import Model, Wanted
@@ -40,18 +39,20 @@ class Room:
             )
             raise Refusal(429, message)
 
-    def over_quota(self, wanted: Iterable[Wanted]) -> dict[str, Any] | None:
+    def over_quota(self, wanted: Mapping[Wanted, int]) -> dict[str, Any] | None:
         """What a queued resource that is over the limit fails with."""
-        for kind, count in sorted(Counter(wanted).items()):
+        for kind, count in wanted.items():
             exceeded = self._quotas.exceeded(kind, count)
             if exceeded is not None:
                 return {"code": EXHAUSTED, "message": _exhausted(exceeded)}
         return None
 
-    def fits(self, wanted: Iterable[Wanted]) -> bool:
-        """Whether there is stock for all of them."""
-        counts = Counter(wanted)
-        return all(self._market.room(kind) >= count for kind, count in counts.items())
+    def lacking(self, wanted: Mapping[Wanted, int]) -> Wanted | None:
+        """The first kind of which there is not enough; None when all can be had."""
+        for kind, count in wanted.items():
+            if self._market.room(kind) < count:
+                return kind
+        return None
 
     def out_of_stock(self, wanted: Wanted) -> dict[str, Any] | None:
         """What an operation fails with where there is no stock."""

@@ -32,7 +32,7 @@ def unpacked(uri, bearer, folder):
     quoted = urllib.parse.quote(name, safe="")
     url = "%s/storage/v1/b/%s/o/%s?alt=media" % (base, bucket, quoted)
     content = fetched(url, {"Authorization": "Bearer " + bearer})
-    os.makedirs(folder)
+    os.makedirs(folder, exist_ok=True)
     archive = os.path.join(folder, os.path.basename(name))
     with open(archive, "wb") as file:
         file.write(content)
@@ -49,11 +49,12 @@ def unpacked(uri, bearer, folder):
 
 
 module, uris, arguments = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
+here = os.path.dirname(os.path.abspath(__file__))
 paths = []
 bearer = token()
 for number, uri in enumerate(uris):
     print("twin: unpacking %s in the place of pip install" % uri, flush=True)
-    paths += unpacked(uri, bearer, "/opt/vertex/package-%d" % number)
+    paths += unpacked(uri, bearer, "%s/package-%d" % (here, number))
 known = [path for path in os.environ.get("PYTHONPATH", "").split(":") if path]
 os.environ["PYTHONPATH"] = ":".join(known + paths)
 os.execvp("python3", ["python3", "-m", module] + arguments)

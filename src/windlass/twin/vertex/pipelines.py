@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from windlass.twin.call import Call, Handler
+from windlass.twin.discovery.names import camel
 from windlass.twin.refusals import Refusal
 from windlass.twin.vertex.places import place, resource
 from windlass.twin.vertex.training import FAILED, OVER, SUCCEEDED, shown
@@ -39,7 +40,6 @@ GIVEN = (
 CUSTOM = re.compile(r"gs://google-cloud-aiplatform/schema/trainingjob/definition/custom_task_.*")
 STRATEGIES = {1: "ON_DEMAND", 2: "LOW_COST", 3: "STANDARD", 4: "SPOT", 6: "FLEX_START"}
 """The SDK sends the strategy by its number, inside of a free-form value."""
-_UNDERSCORE = re.compile(r"_([a-z0-9])")
 TIMES = ("startTime", "endTime", "updateTime")
 
 
@@ -86,7 +86,7 @@ class Pipelines:
             raise Refusal(501, "The twin models custom training only.", reason="notImplemented")
         name = where.name(COLLECTION, self._cloud.new_id())
         document = {**body, "name": name, "createTime": self._cloud.stamp()}
-        spec = _camel(body.get("trainingTaskInputs") or {})
+        spec = _spec(body.get("trainingTaskInputs") or {})
         backing = {"displayName": f"{body['displayName'][:117]}-custom-job", "jobSpec": spec}
         if body.get("labels"):
             backing["labels"] = body["labels"]
@@ -183,18 +183,14 @@ def _backing(document: dict[str, Any]) -> str:
     return str((document.get("trainingTaskMetadata") or {}).get("backingCustomJob", ""))
 
 
-def _camel(value: Any) -> Any:
+def _spec(value: Any) -> Any:
     """A free-form value as a jobSpec: the SDK sends names with underscores, and nulls."""
     if isinstance(value, list):
-        return [_camel(one) for one in value]
+        return [_spec(one) for one in value]
     if not isinstance(value, dict):
         # Numbers come as floating point ones, because a free-form value has no others.
         return int(value) if isinstance(value, float) and value.is_integer() else value
-    found = {
-        _UNDERSCORE.sub(lambda match: match[1].upper(), name): _camel(one)
-        for name, one in value.items()
-        if one is not None
-    }
+    found = {camel(name): _spec(one) for name, one in value.items() if one is not None}
     if isinstance(found.get("strategy"), int):
         found["strategy"] = STRATEGIES.get(found["strategy"], "STANDARD")
     if "replicaCount" in found:

@@ -356,6 +356,7 @@ def test_workers_run_the_startup_script_and_are_shown_at_their_address() -> None
     boots = [bodies.boots[one.id] for one in twin.workers("pod")]
     assert [boot.startup_script for boot in boots] == ["echo hi", "echo hi"]
     assert [boot.hostname[-4:] for boot in boots] == ["-w-0", "-w-1"]
+    assert boots[0].neighbours == {boots[1].hostname: twin.workers("pod")[1].id}
     shown = [one["accessConfig"]["externalIp"] for one in twin.node("pod")["networkEndpoints"]]
     assert shown == ["127.1.0.1", "127.1.0.2"]
 

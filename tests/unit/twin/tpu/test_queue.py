@@ -136,6 +136,44 @@ def test_request_that_is_not_granted_in_time_fails(case: str) -> None:
     assert twin.state("q") == "FAILED"
 
 
+def test_request_whose_time_has_passed_fails_at_once() -> None:
+    twin = Slices()
+    twin.enqueue("q", "v4-8", queueingPolicy={"validUntilTime": "2027-01-15T07:00:00Z"})
+    assert twin.state("q") == "FAILED"
+    assert twin.fleet.all() == []
+
+
+def test_deadline_of_a_request_that_was_deleted_does_not_strike_its_namesake() -> None:
+    twin = Slices()
+    no_room(twin, seconds=1000)
+    twin.enqueue("q", "v4-8", queueingPolicy={"validUntilDuration": "60s"})
+    twin.done("DELETE", f"{QUEUE}/q")
+    twin.enqueue("q", "v4-8", queueingPolicy={"validUntilDuration": "6000s"})
+    twin.wait(90)
+    assert twin.state("q") == "WAITING_FOR_RESOURCES"
+
+
+def test_small_request_behind_a_large_one_is_granted_what_is_there() -> None:
+    twin = Slices()
+    twin.market.add(Rule(what="v4-16", room=1))
+    twin.enqueue("large", "v4-16", spec=TWO)
+    twin.enqueue("larger", "v4-16", spec={"multisliceParams": {"nodeCount": 3}})
+    twin.enqueue("small", "v4-16")
+    assert [twin.state(name) for name in ("large", "larger", "small")] == [
+        "WAITING_FOR_RESOURCES",
+        "WAITING_FOR_RESOURCES",
+        "ACTIVE",
+    ]
+
+
+def test_request_over_quota_fails_though_there_is_no_room() -> None:
+    twin = Slices()
+    no_room(twin, seconds=1000)
+    twin.quotas.set_limit(V4, "TPUV4sPodPerProjectPerZoneForTPUAPI", 2)
+    twin.enqueue("q", "v4-8")
+    assert twin.state("q") == "FAILED"
+
+
 def test_request_is_not_granted_before_its_time() -> None:
     twin = Slices()
     twin.enqueue("q", "v4-8", queueingPolicy={"validAfterDuration": "600s"})

@@ -331,6 +331,13 @@ def test_a_replica_that_cannot_be_started_again_ends_all_the_same(tmp_path, prog
     assert again.get(name)["state"] == "JOB_STATE_SUCCEEDED"
 
 
+def test_replicas_use_none_of_compute_engines_quota(stand):
+    stand.create({"workerPoolSpecs": [pool("g2-standard-8")]})
+    stand.tick()
+    assert len(stand.fleet.all()) == 1
+    assert stand.quotas.usage("us-central1", "NVIDIA_L4_GPUS") == 0
+
+
 def test_lists_are_of_one_region():
     stand = Stand()
     stand.create()

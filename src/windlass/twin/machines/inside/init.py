@@ -107,7 +107,7 @@ class Init:
         self, argv: list[str], take: Callable[[bytes], None], ended: Callable[[int], None]
     ) -> None:
         out, far = os.pipe2(os.O_CLOEXEC)
-        root = users.find("root") or users.User("root", 0, 0, "/root", "/bin/sh")
+        root = users.find("root") or users.ROOT
         null = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
         env = children.environment(root, self._env, {})
         pid = children.start(children.Program(argv, root, env, "/", False), (null, far, far))
