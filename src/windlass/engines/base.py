@@ -6,7 +6,7 @@ Must not name an engine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NewType, Protocol, TypeVar, runtime_checkable
 
@@ -78,6 +78,14 @@ class ClaimRequest:
     """What ranks inherit from the caller, where the engine runs on the caller's machine."""
     secrets: Mapping[str, str]
     """Name in the environment to name at the source; never a value."""
+    offer: str = ""
+    """What to rent, by its id in the catalog; empty where nothing is."""
+    buy: str = ""
+    """How to pay for it, as the spec writes it."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What every object that is made for the claim is to carry."""
+    expires_at: float | None = None
+    """When nothing of the claim may be left, whatever happened to us."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

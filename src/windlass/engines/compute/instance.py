@@ -1,0 +1,175 @@
+"""The body of an ask for a gang's machines: everything about them that Compute Engine must know.
+
+Must not ask anything of Google. Pure: equal claims give equal bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from windlass.catalog.model import Buy, Offer
+from windlass.engines.base import ClaimRequest
+from windlass.engines.compute.naming import CLAIM_LABEL, labels
+from windlass.engines.compute.options import ComputeOptions
+
+CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
+LONGEST_RUN_S = 120 * 86_400
+"""Compute Engine's own limit for maxRunDuration."""
+SHORTEST_RUN_S = 60
+DEFAULT_TTL_S = 7 * 86_400
+"""Machines of a run without `ttl` end after so long, whoever has forgotten them."""
+MODELS = {
+    Buy.ON_DEMAND: "STANDARD",
+    Buy.SPOT: "SPOT",
+    Buy.FLEX_START: "FLEX_START",
+    Buy.CALENDAR: "RESERVATION_BOUND",
+}
+
+
+def properties(
+    claim: ClaimRequest,
+    offer: Offer,
+    options: ComputeOptions,
+    *,
+    image: str,
+    script: str,
+    now: float,
+) -> dict[str, Any]:
+    """What all instances of the gang have in common."""
+    seconds = _run_seconds(claim, now)
+    body: dict[str, Any] = {
+        "machineType": offer.machine.name,
+        "description": f"windlass run {claim.run}, claim {claim.id}",
+        "labels": labels(claim),
+        "metadata": {
+            "items": [
+                {"key": "startup-script", "value": script},
+                {"key": CLAIM_LABEL, "value": claim.id},
+                {"key": "enable-oslogin", "value": "TRUE"},
+                {"key": "block-project-ssh-keys", "value": "TRUE"},
+            ]
+        },
+        "disks": disks(offer, options, image=image),
+        "networkInterfaces": interfaces(offer, options),
+        "scheduling": scheduling(offer, seconds),
+        "serviceAccounts": [{"email": options.service_account, "scopes": [CLOUD_PLATFORM]}],
+        "shieldedInstanceConfig": {
+            "enableSecureBoot": offer.machine.chips == 0,
+            "enableVtpm": True,
+            "enableIntegrityMonitoring": True,
+        },
+    }
+    if offer.machine.chips and offer.machine.family == "n1" and offer.chip is not None:
+        body["guestAccelerators"] = [
+            {
+                "acceleratorType": offer.chip.google_name,
+                "acceleratorCount": offer.machine.chips,
+            }
+        ]
+    reservation = claim.buy.partition("/")[2]
+    if reservation:
+        body["reservationAffinity"] = {
+            "consumeReservationType": "SPECIFIC_RESERVATION",
+            "key": "compute.googleapis.com/reservation-name",
+            "values": [reservation],
+        }
+    elif offer.buy is not Buy.ON_DEMAND:
+        body["reservationAffinity"] = {"consumeReservationType": "NO_RESERVATION"}
+    if options.placement_policy:
+        body["resourcePolicies"] = [options.placement_policy]
+    return body
+
+
+def scheduling(offer: Offer, seconds: int) -> dict[str, Any]:
+    """How the machines run, and the deadman: Compute Engine deletes them itself when their time
+    is over, whatever has become of us."""
+    return {
+        "provisioningModel": MODELS[offer.buy],
+        "instanceTerminationAction": "DELETE",
+        "maxRunDuration": {"seconds": str(seconds)},
+        # Only the controller restarts: a machine that comes back alone is of no use to a gang.
+        "automaticRestart": False,
+        "onHostMaintenance": "TERMINATE",
+    }
+
+
+def disks(offer: Offer, options: ComputeOptions, *, image: str) -> list[dict[str, Any]]:
+    """The boot disk, and scratch disks where the machine type does not bring its own."""
+    boot: dict[str, Any] = {
+        "boot": True,
+        "autoDelete": True,
+        "initializeParams": {
+            "sourceImage": image,
+            "diskSizeGb": str(options.disk_gb),
+            "diskType": options.disk_type(offer.machine.family),
+        },
+    }
+    if options.kms_key:
+        boot["diskEncryptionKey"] = {"kmsKeyName": options.kms_key}
+    scratch = {
+        "type": "SCRATCH",
+        "autoDelete": True,
+        "interface": "NVME",
+        "initializeParams": {"diskType": "local-ssd"},
+    }
+    return [boot, *({**scratch} for _ in range(options.local_ssds))]
+
+
+def interfaces(offer: Offer, options: ComputeOptions) -> list[dict[str, Any]]:
+    """The host's NIC, then those over which GPUs of different machines talk. None has an external
+    address unless the user asks for it."""
+    primary: dict[str, Any] = {"network": options.network, "nicType": "GVNIC"}
+    if options.subnetwork:
+        primary["subnetwork"] = options.subnetwork
+    if options.external_address:
+        primary["accessConfigs"] = [{"type": "ONE_TO_ONE_NAT", "name": "external-nat"}]
+    if not options.gpudirect:
+        return [primary]
+    return [primary, *_data_interfaces(offer, options)]
+
+
+def _data_interfaces(offer: Offer, options: ComputeOptions) -> list[dict[str, Any]]:
+    machine = offer.machine
+    prefix = options.data_prefix
+    if machine.gpu_direct in ("tcpx", "tcpxo"):
+        count = (machine.nics or 1) - 1
+        return [
+            {
+                "network": f"{prefix}-data-{number}",
+                "subnetwork": f"{prefix}-data-{number}-{offer.region}",
+                "nicType": "GVNIC",
+            }
+            for number in range(1, count + 1)
+        ]
+    if machine.gpu_direct == "rdma":
+        second = {
+            "network": f"{prefix}-host-1",
+            "subnetwork": f"{prefix}-host-1-{offer.region}",
+            "nicType": "GVNIC",
+        }
+        rdma = [
+            {
+                "network": f"{prefix}-rdma-{offer.zone}",
+                "subnetwork": f"{prefix}-rdma-{offer.zone}-{number}",
+                "nicType": "MRDMA",
+            }
+            for number in range(machine.chips)
+        ]
+        return [second, *rdma]
+    return []
+
+
+def _run_seconds(claim: ClaimRequest, now: float) -> int:
+    until = claim.expires_at if claim.expires_at is not None else now + DEFAULT_TTL_S
+    return int(min(max(until - now, SHORTEST_RUN_S), LONGEST_RUN_S))
+
+
+def bulk_body(names: list[str], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """An ask for all machines of a gang or none."""
+    return {
+        "count": str(len(names)),
+        "minCount": str(len(names)),
+        "perInstanceProperties": {name: {"name": name} for name in names},
+        "instanceProperties": dict(shared),
+    }

@@ -1,0 +1,58 @@
+"""What only this engine knows: the `engine: {compute: …}` block of a spec, over the defaults.
+
+Must not guess at what it does not know: an unknown key is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from windlass.errors import EngineRejected
+
+HYPERDISK_FAMILIES = frozenset(
+    {"a3-ultragpu", "a4-highgpu", "a4x", "c4", "c4a", "c4d", "n4", "h4d", "x4", "m4", "z3"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeOptions:
+    """How instances are made."""
+
+    service_account: str = "default"
+    network: str = "global/networks/default"
+    subnetwork: str = ""
+    external_address: bool = False
+    disk_gb: int = 100
+    local_ssds: int = 0
+    kms_key: str = ""
+    image: str = ""
+    """Instead of the one that the catalog names for the accelerator."""
+    placement_policy: str = ""
+    gpudirect: bool = True
+    data_prefix: str = "global/networks/windlass"
+
+    def disk_type(self, family: str) -> str:
+        """What the machine can boot from."""
+        is_hyperdisk = any(family.startswith(name) for name in HYPERDISK_FAMILIES)
+        return "hyperdisk-balanced" if is_hyperdisk else "pd-balanced"
+
+
+def options_of(given: Mapping[str, Any], *, defaults: Mapping[str, Any]) -> ComputeOptions:
+    """The options of a claim. Raises EngineRejected for a key or a type that makes no sense."""
+    known = {field.name: field.type for field in fields(ComputeOptions)}
+    merged = {**defaults, **given}
+    for key, value in merged.items():
+        if key not in known:
+            raise EngineRejected(
+                f"engine.compute has no option {key!r}",
+                remedy=f"Options here: {', '.join(sorted(known))}.",
+            )
+        wanted = {"bool": bool, "int": int, "str": str}[str(known[key])]
+        if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+            raise EngineRejected(
+                f"engine.compute.{key} is {value!r}",
+                remedy=f"Write a value of type {wanted.__name__}.",
+            )
+    return ComputeOptions(**merged)
