@@ -39,6 +39,9 @@ class Observation:
     """Nodes that were up and are not any more: lost, unless they left an exit object."""
     reason: str = ""
     """Why, in plain words: shown by `windlass explain`."""
+    refused: str = ""
+    """Code of the error with which the engine has refused it for good (`out-of-stock`,
+    `quota-exceeded`); such a claim never had a machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +87,8 @@ class ClaimRequest:
     """How to pay for it, as the spec writes it."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """What every object that is made for the claim is to carry."""
+    made_at: float = 0.0
+    """When the claim was written down."""
     expires_at: float | None = None
     """When nothing of the claim may be left, whatever happened to us."""
 

@@ -14,6 +14,7 @@ from windlass.engines.site import EngineSite
 from windlass.errors import OptionRefused
 
 ENGINES = {
+    "compute": "windlass.engines.compute.factory:build",
     "local": "windlass.engines.local.factory:build",
 }
 

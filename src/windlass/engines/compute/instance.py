@@ -34,10 +34,9 @@ def properties(
     *,
     image: str,
     script: str,
-    now: float,
 ) -> dict[str, Any]:
     """What all instances of the gang have in common."""
-    seconds = _run_seconds(claim, now)
+    seconds = _run_seconds(claim)
     body: dict[str, Any] = {
         "machineType": offer.machine.name,
         "description": f"windlass run {claim.run}, claim {claim.id}",
@@ -160,9 +159,10 @@ def _data_interfaces(offer: Offer, options: ComputeOptions) -> list[dict[str, An
     return []
 
 
-def _run_seconds(claim: ClaimRequest, now: float) -> int:
-    until = claim.expires_at if claim.expires_at is not None else now + DEFAULT_TTL_S
-    return int(min(max(until - now, SHORTEST_RUN_S), LONGEST_RUN_S))
+def _run_seconds(claim: ClaimRequest) -> int:
+    """From when the claim was made until nothing of it may be left."""
+    until = claim.expires_at if claim.expires_at is not None else claim.made_at + DEFAULT_TTL_S
+    return int(min(max(until - claim.made_at, SHORTEST_RUN_S), LONGEST_RUN_S))
 
 
 def bulk_body(names: list[str], shared: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""An ask for a gang of instances, complete: what `windlass render` prints and `submit` sends.
+
+Must not ask anything of Google. Pure: equal claims give equal requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from windlass.catalog.model import Offer
+from windlass.catalog.query import Catalog
+from windlass.engines.base import ClaimRequest
+from windlass.engines.bootstrap import node_order, startup_script
+from windlass.engines.compute.images import image_for
+from windlass.engines.compute.instance import bulk_body, properties
+from windlass.engines.compute.naming import instance_name, request_id
+from windlass.engines.compute.options import options_of
+from windlass.errors import EngineRejected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeRequest:
+    """One bulk insert."""
+
+    claim: str
+    folder: str
+    attempt: int
+    zone: str
+    request_id: str
+    names: tuple[str, ...]
+    body: Mapping[str, Any]
+
+
+def render(
+    claim: ClaimRequest, *, catalog: Catalog, defaults: Mapping[str, Any], agent_url: str
+) -> ComputeRequest:
+    """The request for a claim. Its deadman counts from the claim's own times, never from a
+    clock: a request that is rendered again must be the same."""
+    offer = offer_of(claim, catalog)
+    options = options_of(claim.options, defaults=defaults)
+    order = node_order(
+        folder=claim.folder, attempt=claim.attempt, claim=claim.id, node_from="instance/name"
+    )
+    shared = properties(
+        claim,
+        offer,
+        options,
+        image=options.image or image_for(catalog, offer),
+        script=startup_script(order, agent_url=agent_url),
+    )
+    names = tuple(instance_name(claim.id, node) for node in range(claim.nodes))
+    return ComputeRequest(
+        claim=claim.id,
+        folder=claim.folder,
+        attempt=claim.attempt,
+        zone=offer.zone,
+        request_id=request_id(claim.id, "instances"),
+        names=names,
+        body=bulk_body(list(names), shared),
+    )
+
+
+def offer_of(claim: ClaimRequest, catalog: Catalog) -> Offer:
+    """What the claim wants to rent."""
+    offer = catalog.offer(claim.offer) if claim.offer else None
+    if offer is None or offer.slice is not None:
+        raise EngineRejected(
+            f"{claim.id} names no machine type to rent ({claim.offer or 'nothing'})",
+            remedy="Plan the run again: `windlass plan FILE` lists what can be rented.",
+        )
+    return offer
