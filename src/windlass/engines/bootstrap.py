@@ -29,8 +29,8 @@ for wait in 1 2 4 8 16 30 30 30; do
   python3 fetch.py {agent_url} {agent} && break
   sleep $wait
 done
-exec python3 {agent} node.json
-"""
+python3 {agent} node.json
+{leave}"""
 
 FETCH = """\
 import json, os, sys, urllib.parse, urllib.request
@@ -57,9 +57,11 @@ order["node"] = int(metadata(order.pop("node_from")).rpartition("-")[2])
 json.dump(order, open("node.json", "w"))"""
 
 
-def startup_script(order: dict[str, Any], *, agent_url: str) -> str:
-    """The script for one node."""
+def startup_script(order: dict[str, Any], *, agent_url: str, leave: str) -> str:
+    """The script for one node; `leave` are the lines that give the machine back when the agent
+    has ended."""
     return SCRIPT.format(
+        leave=leave,
         place=PLACE,
         fetch=FETCH,
         order=json.dumps(order, indent=1, sort_keys=True),

@@ -67,6 +67,19 @@ class Compute:
         except Missing:
             return None
 
+    def delete_instance(self, zone: str, name: str, *, at_once: bool) -> None:
+        """Delete an instance; at once means without waiting for what runs in it."""
+        query = {"noGracefulShutdown": "true"} if at_once else None
+        try:
+            self._session.call(
+                "DELETE",
+                f"{self._root}/zones/{zone}/instances/{name}",
+                what=f"deleting {name} in {zone}",
+                query=query,
+            )
+        except Missing:
+            return
+
     def act(
         self,
         scope: str,

@@ -35,9 +35,8 @@ STALE_S = 10.0
 NOTICE_S = 30.0
 REPEATABLE_S = 1800.0
 """For so long Google knows a request id again; after that, asking again would make machines."""
-ALIVE = frozenset({"PROVISIONING", "STAGING", "RUNNING", "REPAIRING", "SUSPENDING"})
+COMING = frozenset({"PROVISIONING", "STAGING"})
 UP = frozenset({"RUNNING", "REPAIRING"})
-ZONE_SCOPE = "zones/{zone}"
 
 
 class ComputeEngine:
@@ -115,8 +114,9 @@ class ComputeEngine:
         zone, claim = split_handle(handle)
         where = f"labels.{CLAIM_LABEL}={label_value(claim)}"
         for instance in self._google.listed(f"zones/{zone}", "instances", where=where):
-            if claim_of(instance) == claim and instance.get("status") != "STOPPING":
-                self._google.delete(f"zones/{zone}", "instances", str(instance["name"]))
+            is_ending = instance.get("status") == "STOPPING" and not now
+            if claim_of(instance) == claim and not is_ending:
+                self._google.delete_instance(zone, str(instance["name"]), at_once=now)
 
     def owned(self) -> Sequence[Owned]:
         """See Engine."""
@@ -143,13 +143,15 @@ class ComputeEngine:
         return found
 
     def _seen(self, handle: Handle, instances: Iterable[Mapping[str, Any]]) -> Observation:
-        alive = {_node(one): one for one in instances if one.get("status") in ALIVE}
-        if not alive:
+        """A machine that is stopping or off is still there: it is missed, and has to be deleted."""
+        found = {_node(one): str(one.get("status")) for one in instances}
+        if not found:
             return Observation(seen=Seen.GONE)
-        if not any(one.get("status") in UP for one in alive.values()):
+        if all(status in COMING for status in found.values()):
             return Observation(seen=Seen.PENDING, reason="its machines are being made")
-        nodes = max([*alive, *(_node(one) for one in instances)]) + 1
-        missing = tuple(node for node in range(nodes) if node not in alive)
+        missing = tuple(
+            node for node in range(max(found) + 1) if found.get(node, "") not in (*COMING, *UP)
+        )
         return Observation(seen=Seen.RUNNING, missing=missing)
 
     def _mark(self, request: ComputeRequest) -> dict[str, Any]:

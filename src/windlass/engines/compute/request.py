@@ -19,6 +19,29 @@ from windlass.engines.compute.naming import instance_name, request_id
 from windlass.engines.compute.options import options_of
 from windlass.errors import EngineRejected
 
+# A machine that is not needed deletes itself, so that a gang which has ended costs nothing even
+# when no controller looks. Where its account may not, it turns itself off, and is deleted at its
+# expiry.
+LEAVE = """\
+cat > leave.py <<'WINDLASS'
+import json, os, urllib.request
+def metadata(path):
+    host = os.environ.get("GCE_METADATA_HOST", "metadata.google.internal")
+    url = "http://%s/computeMetadata/v1/%s" % (host, path)
+    request = urllib.request.Request(url, headers={"Metadata-Flavor": "Google"})
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    return opener.open(request, timeout=20).read().decode()
+token = json.loads(metadata("instance/service-accounts/default/token"))["access_token"]
+url = "https://compute.googleapis.com/compute/v1/projects/%s/zones/%s/instances/%s" % (
+    metadata("project/project-id"), metadata("instance/zone").rpartition("/")[2],
+    metadata("instance/name"))
+request = urllib.request.Request(url, method="DELETE", headers={"Authorization": "Bearer " + token})
+urllib.request.urlopen(request, timeout=60)
+WINDLASS
+python3 leave.py
+poweroff
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputeRequest:
@@ -48,7 +71,7 @@ def render(
         offer,
         options,
         image=options.image or image_for(catalog, offer),
-        script=startup_script(order, agent_url=agent_url),
+        script=startup_script(order, agent_url=agent_url, leave=LEAVE),
     )
     names = tuple(instance_name(claim.id, node) for node in range(claim.nodes))
     return ComputeRequest(
