@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from windlass.twin import sundry
 from windlass.twin.access.accounts import Rsa, ServiceAccounts
+from windlass.twin.access.acting import Acting
 from windlass.twin.access.apis import EnabledApis
+from windlass.twin.access.buckets import GuardedStore, Store
 from windlass.twin.access.guard import Access
 from windlass.twin.access.oauth import OAuth
 from windlass.twin.access.policies import Policies
@@ -52,7 +55,9 @@ class Parts:
     bodies: Bodies | None = None
     consoles: Consoles | None = None
     surfaces: Sequence[Surface] = ()
-    """Cloud Storage, which has a store of its own."""
+    """What else is behind the door."""
+    store: Store | None = None
+    """Cloud Storage, which keeps its things itself."""
     watcher: Watcher | None = None
 
 
@@ -120,6 +125,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
             "tpu": tpu.guest,
             "aiplatform": vertex.guest,
         },
+        is_account=accounts.exists,
     )
     routes: dict[str, Route] = {
         **compute.routes(parts.consoles),
@@ -129,6 +135,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         **apis.routes(),
         **Projects(cloud, policies=policies).routes(),
         **accounts.routes(tokens),
+        **sundry.routes(compute.base, fleet),
     }
 
     stage = Stage(
@@ -153,10 +160,15 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
             "requests": door.served,
         }
 
+    surfaces: list[Surface] = [Admin(cloud, {"status": status, **faults.acts}), *parts.surfaces]
+    if parts.store is not None:
+        surfaces.append(
+            GuardedStore(parts.store, apis=apis, policies=policies, settings=cloud.settings)
+        )
     services = Services(
-        routes=routes,
+        routes=Acting(accounts=accounts, policies=policies).guarded(routes),
         guard=Access(apis=apis, policies=policies),
-        surfaces=(Admin(cloud, {"status": status, **faults.acts}), *parts.surfaces),
+        surfaces=surfaces,
         open_surfaces=(OAuth(cloud, tokens),),
     )
     door = Door(
