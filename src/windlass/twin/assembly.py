@@ -149,7 +149,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         resizes=compute.resize_requests,
     )
     faults = FaultService(cloud, catalog=catalog, stage=stage, billing=billing)
-    faults.door.services.append(compute.base.operations)
+    faults.door.services += [compute.base.operations, tpu.operations]
 
     def status(_: Mapping[str, Any]) -> dict[str, Any]:
         live, modelled = fleet.counts()

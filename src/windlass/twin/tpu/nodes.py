@@ -174,6 +174,12 @@ class Nodes:
         self._operations.fail(node.operation, ABORTED, "The TPU was deleted by another operation.")
         self._after(seconds, "tpu.node.gone", node)
 
+    def take_back(self, name: str) -> None:
+        """Its creation has failed after all: Google leaves no node behind."""
+        node = self.find(name)
+        if node is not None:
+            self.delete(node, seconds=0)
+
     def preempt(self, node: Node) -> None:
         """Google takes it back."""
         for machine in self.machines(node):

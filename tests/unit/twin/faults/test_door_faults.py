@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from vms import ZONE, Google
@@ -68,6 +70,30 @@ def test_only_an_operation_can_fail_late():
     done = google.ask("GET", f"{ZONE}/operations/{operation['name']}")[1]
     assert (done["status"], done["error"]["errors"][0]["code"]) == ("DONE", "INTERNAL_ERROR")
     assert google.ask("GET", f"{ZONE}/instances/vm")[0] == 404
+
+
+def test_a_tpu_whose_creation_fails_late_is_gone():
+    google = faulty(method="tpu.projects.locations.nodes.create", kind=Kind.LATE_FAILURE)
+    zone = "/v2/projects/twin-project/locations/us-west4-a"
+    node = {"acceleratorType": "v5litepod-8", "runtimeVersion": "v2-alpha-tpuv5-lite"}
+    operation = tpu(google, "POST", f"{zone}/nodes", node, query="nodeId=late")
+    assert operation["done"] is False
+    google.pass_time(10)
+    done = tpu(google, "GET", f"/v2/{operation['name']}")
+    assert (done["done"], done["error"]["code"]) == (True, 13)
+    assert tpu(google, "GET", f"{zone}/nodes/late")["error"]["code"] == 404
+
+
+def tpu(google: Google, method: str, path: str, body: object = None, query: str = "") -> dict:
+    request = Request(
+        method=method,
+        host="tpu.googleapis.com",
+        path=path,
+        query=query,
+        headers={"authorization": "Bearer token-of-the-tests"},
+        body=Bytes(b"" if body is None else json.dumps(body).encode()),
+    )
+    return json.loads(google.twin.door.answer(request).content)
 
 
 def test_a_cut_body_breaks_after_its_bytes():
