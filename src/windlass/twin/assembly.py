@@ -28,10 +28,11 @@ from windlass.twin.discovery.router import Router
 from windlass.twin.door import Door, Services, Surface, Watcher
 from windlass.twin.faults.incidents import Stage
 from windlass.twin.faults.service import FaultService
-from windlass.twin.fleet import Bodies, Fleet
+from windlass.twin.fleet import Fleet
 from windlass.twin.logging.instance_events import InstanceEvents
 from windlass.twin.logging.logs import Logs
 from windlass.twin.logging.service import Logging
+from windlass.twin.machine import Bodies
 from windlass.twin.market import Market
 from windlass.twin.metadata.server import MetadataServer
 from windlass.twin.quotas import Quotas

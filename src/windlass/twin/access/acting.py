@@ -1,5 +1,6 @@
-"""Whoever starts a machine as a service account must be allowed to act as that account: otherwise
-it could take on any identity by way of a machine.
+"""Whether somebody may start a machine as a service account: who may not act as it must not.
+
+Otherwise anybody could take on any identity, by way of a machine.
 
 Must not know services: it looks for accounts wherever a body names them.
 """

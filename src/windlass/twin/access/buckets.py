@@ -1,5 +1,6 @@
-"""Who may do what in Cloud Storage, by a bucket's policy and its project's, and whether its API is
-on at all.
+"""Who may do what in Cloud Storage, by the policies of a bucket and of its project.
+
+Also whether the API is on at all.
 
 Must not touch what is stored: it lets a request through or answers it itself.
 """

@@ -9,12 +9,13 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from windlass.twin.fleet import State
+from windlass.twin.machine import State
 
 if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
     from windlass.twin.compute.instances import Instances
-    from windlass.twin.fleet import Fleet, Machine
+    from windlass.twin.fleet import Fleet
+    from windlass.twin.machine import Machine
 
 TYPE = "compute.googleapis.com/instance/uptime"
 EVERY = 60.0

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from windlass.twin.fleet import Boot, End, Fleet, Machine, State
+from windlass.twin.fleet import Fleet
+from windlass.twin.machine import Boot, End, Machine, State
 from windlass.twin.market import Model
 from windlass.twin.shelf import Shelf
 from windlass.twin.tpu.names import not_found

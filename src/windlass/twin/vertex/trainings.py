@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from windlass.twin.fleet import Boot, End, Machine, State
+from windlass.twin.machine import Boot, End, Machine, State
 from windlass.twin.shelf import Shelf
 from windlass.twin.vertex import words
 from windlass.twin.vertex.environment import boot

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from vms import PROJECT, ZONE, Google
-from windlass.twin.fleet import State
 from windlass.twin.journal import SqliteJournal
+from windlass.twin.machine import State
 from windlass.twin.market import Rule
 from windlass.twin.settings import Delays
 

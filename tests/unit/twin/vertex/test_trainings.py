@@ -7,8 +7,8 @@ import json
 import pytest
 
 from trainings import PARENT, START, Programs, Stand, one_replica, pool
-from windlass.twin.fleet import State
 from windlass.twin.journal import SqliteJournal
+from windlass.twin.machine import State
 from windlass.twin.market import Rule
 from windlass.twin.settings import Delays
 
