@@ -23,7 +23,7 @@ iamcredentials.v1 oslogin.v1 oslogin.v1beta oslogin.v1alpha secretmanager.v1 oau
 hypercomputecluster.v1 billingbudgets.v1beta1
 """.split()
 # Google publishes no document of Cloud Quotas; this one was written after its reference.
-BY_HAND = ("cloudquotas.v1", "cloudquotas.v1beta")
+BY_HAND = ("cloudquotas.v1", "cloudquotas.v1beta", "cloudquotas.v1alpha")
 HANDMADE = Path(__file__).parent / "discovery"
 # Stored as the difference to another version, because they repeat most of it.
 BASES = {
@@ -32,6 +32,7 @@ BASES = {
     "container.v1beta1": "container.v1",
     "tpu.v2alpha1": "tpu.v2",
     "cloudquotas.v1beta": "cloudquotas.v1",
+    "cloudquotas.v1alpha": "cloudquotas.v1",
     "oslogin.v1alpha": "oslogin.v1beta",
 }
 FOLDER = "googleapiclient/discovery_cache/documents"

@@ -24,8 +24,9 @@ from windlass.twin.discovery.api import load_api
 from windlass.twin.discovery.check import check
 from windlass.twin.discovery.router import Router
 from windlass.twin.door import Door, Services
-from windlass.twin.fleet import Boot, Fleet, Machine
+from windlass.twin.fleet import Fleet
 from windlass.twin.journal import SqliteJournal
+from windlass.twin.machine import Boot, Machine
 from windlass.twin.market import Market
 from windlass.twin.messages import Bytes, Request
 from windlass.twin.quotas import Quotas

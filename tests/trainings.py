@@ -20,10 +20,11 @@ from windlass.twin.cloud import Cloud
 from windlass.twin.discovery.check import check
 from windlass.twin.discovery.router import Router
 from windlass.twin.door import Door, Services
-from windlass.twin.fleet import Bodies, Boot, Fleet
+from windlass.twin.fleet import Fleet
 from windlass.twin.journal import Journal
 from windlass.twin.logging.logs import Logs
 from windlass.twin.logging.service import Logging
+from windlass.twin.machine import Bodies, Boot
 from windlass.twin.market import Market
 from windlass.twin.messages import Bytes, Request
 from windlass.twin.quotas import Quotas

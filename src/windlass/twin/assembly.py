@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from windlass.twin import sundry
 from windlass.twin.access.accounts import Rsa, ServiceAccounts
+from windlass.twin.access.acting import Acting
 from windlass.twin.access.apis import EnabledApis
+from windlass.twin.access.buckets import GuardedStore, Store
 from windlass.twin.access.guard import Access
 from windlass.twin.access.oauth import OAuth
 from windlass.twin.access.policies import Policies
@@ -25,10 +28,11 @@ from windlass.twin.discovery.router import Router
 from windlass.twin.door import Door, Services, Surface, Watcher
 from windlass.twin.faults.incidents import Stage
 from windlass.twin.faults.service import FaultService
-from windlass.twin.fleet import Bodies, Fleet
+from windlass.twin.fleet import Fleet
 from windlass.twin.logging.instance_events import InstanceEvents
 from windlass.twin.logging.logs import Logs
 from windlass.twin.logging.service import Logging
+from windlass.twin.machine import Bodies
 from windlass.twin.market import Market
 from windlass.twin.metadata.server import MetadataServer
 from windlass.twin.quotas import Quotas
@@ -52,7 +56,9 @@ class Parts:
     bodies: Bodies | None = None
     consoles: Consoles | None = None
     surfaces: Sequence[Surface] = ()
-    """Cloud Storage, which has a store of its own."""
+    """What else is behind the door."""
+    store: Store | None = None
+    """Cloud Storage, which keeps its things itself."""
     watcher: Watcher | None = None
 
 
@@ -120,6 +126,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
             "tpu": tpu.guest,
             "aiplatform": vertex.guest,
         },
+        is_account=accounts.exists,
     )
     routes: dict[str, Route] = {
         **compute.routes(parts.consoles),
@@ -129,6 +136,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         **apis.routes(),
         **Projects(cloud, policies=policies).routes(),
         **accounts.routes(tokens),
+        **sundry.routes(compute.base, fleet),
     }
 
     stage = Stage(
@@ -142,7 +150,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         resizes=compute.resize_requests,
     )
     faults = FaultService(cloud, catalog=catalog, stage=stage, billing=billing)
-    faults.door.services.append(compute.base.operations)
+    faults.door.services += [compute.base.operations, tpu.operations]
 
     def status(_: Mapping[str, Any]) -> dict[str, Any]:
         live, modelled = fleet.counts()
@@ -153,10 +161,15 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
             "requests": door.served,
         }
 
+    surfaces: list[Surface] = [Admin(cloud, {"status": status, **faults.acts}), *parts.surfaces]
+    if parts.store is not None:
+        surfaces.append(
+            GuardedStore(parts.store, apis=apis, policies=policies, settings=cloud.settings)
+        )
     services = Services(
-        routes=routes,
+        routes=Acting(accounts=accounts, policies=policies).guarded(routes),
         guard=Access(apis=apis, policies=policies),
-        surfaces=(Admin(cloud, {"status": status, **faults.acts}), *parts.surfaces),
+        surfaces=surfaces,
         open_surfaces=(OAuth(cloud, tokens),),
     )
     door = Door(

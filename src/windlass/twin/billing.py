@@ -52,7 +52,7 @@ class Billing:
         """Hours and dollars by zone, type, model and run."""
         found = []
         for key, line in self._lines.items():
-            zone, type_, model, run = key.split("/")
+            zone, type_, model, run = key.split("/", 3)
             found.append({"zone": zone, "type": type_, "model": model, "run": run, **line})
         return found
 

@@ -49,6 +49,10 @@ Answer = dict[str, Any] | Response
 Handler = Callable[[Call], Answer]
 
 
+ANYBODY = "anybody"
+"""In place of a permission: whoever is known may call."""
+
+
 class Route(NamedTuple):
     """How a method is carried out."""
 

@@ -1,5 +1,6 @@
-"""The twin's time: it passes `speed` times as fast as the machine's, and stands still while the
-twin is down.
+"""The twin's time, which passes `speed` times as fast as the machine's.
+
+It stands still while the twin is down.
 
 Must not be set back: what was promised for a moment happens at that moment.
 """

@@ -7,10 +7,9 @@ are to run. A machine is a process tree where there is room for one, else only t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
+from windlass.twin.machine import Bodies, End, Machine, State, Watcher, decoded, encoded
 from windlass.twin.market import Market, Model, Wanted
 from windlass.twin.shelf import Shelf
 
@@ -21,120 +20,6 @@ if TYPE_CHECKING:
 
 OWN_QUOTA = frozenset({"aiplatform"})
 """Services that have quotas of their own, and count them themselves."""
-
-
-class State(StrEnum):
-    """Where a machine is in its life."""
-
-    STARTING = "starting"
-    RUNNING = "running"
-    WARNED = "warned"
-    """Told that it will be taken back."""
-    OFF = "off"
-    """Its disk is there; it costs nothing but that."""
-
-
-class End(StrEnum):
-    """Why a machine no longer runs."""
-
-    STOPPED = "stopped"
-    PREEMPTED = "preempted"
-    EXPIRED = "expired"
-    EXITED = "exited"
-    """Its program ended, where a service waits for that."""
-    FAILED = "failed"
-    """The host died."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Machine:
-    """One machine. Changes in place: there may be a hundred thousand."""
-
-    id: str
-    service: str
-    """Whose it is: that service's watcher hears of it."""
-    owner: str
-    """The key of the resource that it belongs to, on a shelf of that service."""
-    wanted: Wanted
-    is_counted: bool = True
-    """Whether it takes room and quota, costs something and is preempted for itself. Of the hosts
-    of a TPU slice only the first does, for the slice as a whole."""
-    state: State = State.STARTING
-    starts: int = 0
-    """How often it was started: appointments made for an earlier life are void."""
-    running_since: float = 0.0
-    ends_at: float | None = None
-    is_live: bool = False
-    """It has processes of its own."""
-    address: str = ""
-    """Where its processes listen; empty for one that is only modelled."""
-    is_leaving: bool = False
-    """It was removed; its processes are still ending."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def appointment(self) -> str:
-        """The key of appointments of this life."""
-        return f"{self.id}:{self.starts}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Boot:
-    """What a machine's processes are made from."""
-
-    hostname: str
-    environment: Mapping[str, str] = field(default_factory=dict)
-    startup_script: str = ""
-    shutdown_script: str = ""
-    argv: tuple[str, ...] = ()
-    """A program whose end is the machine's end; for services that run one."""
-    files: Mapping[str, str] = field(default_factory=dict)
-    gpus: tuple[str, ...] = ()
-    """Names of the GPUs that `nvidia-smi` is to show."""
-    neighbours: Mapping[str, str] = field(default_factory=dict)
-    """Other machines, started or not, by the host names under which it must find them."""
-
-
-class Watcher(Protocol):
-    """A service that has machines."""
-
-    def boot(self, machine: Machine) -> Boot | None:
-        """What it runs; None for nothing worth a process."""
-
-    def running(self, machine: Machine) -> None:
-        """It has booted."""
-
-    def warned(self, machine: Machine) -> None:
-        """It will be taken back in a moment."""
-
-    def ended(self, machine: Machine, end: End, *, status: int | None) -> None:
-        """It no longer runs. `status` is that of a program that exited."""
-
-
-class Bodies(Protocol):
-    """Machines as real processes."""
-
-    def start(self, machine_id: str, boot: Boot) -> str:
-        """Start it, on its disk if it has one; the address at which it listens, or nothing when
-        this host cannot run it: then it stays modelled."""
-
-    def resume(self, machine_id: str, address: str) -> None:
-        """Look after one that was started before this process was."""
-
-    def warn(self, machine_id: str) -> None:
-        """Press its power button."""
-
-    def kill(self, machine_id: str) -> None:
-        """Cut its power."""
-
-    def delete(self, machine_id: str) -> None:
-        """Its disk goes too."""
-
-    def exited(self, machine_id: str) -> int | None:
-        """Exit status of its program, once it has ended."""
-
-    def living(self) -> list[str]:
-        """Those that run."""
 
 
 class Fleet:
@@ -155,12 +40,14 @@ class Fleet:
         self._billing = billing
         self._bodies = bodies
         self._machines: Shelf[Machine] = cloud.shelf(
-            Shelf("machines", encode=_encoded, decode=_decoded)
+            Shelf("machines", encode=encoded, decode=decoded)
         )
         self._watchers: dict[str, Watcher] = {}
         self.on_running: list[Callable[[Machine], None]] = []
         """Who hears of every machine that runs, whatever its service."""
         self._live: dict[str, None] = {}
+        self._hazards: dict[Wanted, float] = {}
+        """What running spot machines of a kind were last drawn by."""
         for _, machine in self._machines.items():
             if machine.state is not State.OFF:
                 self._take(machine)
@@ -323,10 +210,13 @@ class Fleet:
         if machine.ends_at is not None:
             self._cloud.at(machine.ends_at, "machine.expired", appointment)
         if machine.wanted.model is Model.SPOT and machine.is_counted:
+            self._hazards.setdefault(machine.wanted, self._market.hazard_per_h(machine.wanted))
             self._draw_preemption(machine)
         self._watchers[machine.service].running(machine)
         for hear in self.on_running:
             hear(machine)
+        if machine.wanted.model is Model.SPOT:
+            self._shed(machine.wanted)
 
     def _animate(self, machine: Machine) -> None:
         """Give it processes, where there is room for them."""
@@ -340,14 +230,19 @@ class Fleet:
             self._live[machine.id] = None
 
     def _draw_preemption(self, machine: Machine) -> None:
+        """When it will be taken back, instead of what was drawn before."""
+        machine.draws += 1
+        self._machines.put(machine.id, machine)
         hazard = self._market.hazard_per_h(machine.wanted)
         if hazard > 0:
             seconds = self._cloud.chance.expovariate(hazard / 3600.0)
-            self._cloud.later(seconds, "machine.preempt", machine.appointment)
+            key = f"{machine.appointment}:{machine.draws}"
+            self._cloud.later(seconds, "machine.preempt", key)
 
-    def _preempt_due(self, appointment: str) -> None:
+    def _preempt_due(self, drawn: str) -> None:
+        appointment, _, draw = drawn.rpartition(":")
         machine = self._find(appointment)
-        if machine is not None:
+        if machine is not None and str(machine.draws) == draw:
             self.preempt(machine)
 
     def _taken(self, appointment: str) -> None:
@@ -368,19 +263,37 @@ class Fleet:
                 self._forget(machine)
 
     def _market_changed(self, _: str) -> None:
-        """Room may have shrunk: the youngest spot machines above it are taken back."""
+        """Room may have shrunk, and spot machines may be taken back more often, or less."""
         for wanted in self._market.kinds_in_use():
-            excess = -self._market.room(wanted)
-            if excess <= 0 or wanted.model is not Model.SPOT:
-                continue
-            running = [
-                one
-                for one in self.all()
-                if one.wanted == wanted and one.is_counted and one.state is State.RUNNING
-            ]
-            running.sort(key=lambda one: (one.running_since, one.id))
-            for machine in running[-excess:]:
-                self.preempt(machine)
+            if wanted.model is Model.SPOT:
+                self._shed(wanted)
+                self._redraw(wanted)
+
+    def _shed(self, wanted: Wanted) -> None:
+        """The youngest spot machines above the room are taken back: those that start when they
+        run. Those that are warned already are on their way."""
+        excess = -self._market.room(wanted)
+        if excess <= 0:
+            return
+        counted = [one for one in self._of_kind(wanted) if one.state is not State.OFF]
+        running = [one for one in counted if one.state is State.RUNNING]
+        excess -= len(counted) - len(running)
+        running.sort(key=lambda one: (one.running_since, one.id))
+        for machine in running[-excess:] if excess > 0 else ():
+            self.preempt(machine)
+
+    def _redraw(self, wanted: Wanted) -> None:
+        """Whoever waits for something that happens at any moment may start to wait anew."""
+        hazard = self._market.hazard_per_h(wanted)
+        if self._hazards.get(wanted) == hazard:
+            return
+        self._hazards[wanted] = hazard
+        for machine in self._of_kind(wanted):
+            if machine.state is State.RUNNING:
+                self._draw_preemption(machine)
+
+    def _of_kind(self, wanted: Wanted) -> list[Machine]:
+        return [one for one in self.all() if one.wanted == wanted and one.is_counted]
 
     def _end(self, machine: Machine, end: End, *, status: int | None = None) -> None:
         self._off(machine)
@@ -414,20 +327,3 @@ class Fleet:
             machine.address = ""
             del self._live[machine.id]
             self._machines.put(machine.id, machine)
-
-
-PLAIN = tuple(name for name in Machine.__slots__ if name not in ("wanted", "state", "labels"))
-
-
-def _encoded(machine: Machine) -> dict[str, Any]:
-    document: dict[str, Any] = {name: getattr(machine, name) for name in PLAIN}
-    document["wanted"] = list(machine.wanted)
-    document["state"] = machine.state.value
-    document["labels"] = dict(machine.labels)
-    return document
-
-
-def _decoded(document: dict[str, Any]) -> Machine:
-    zone, type_, chip, chips, model = document.pop("wanted")
-    wanted = Wanted(zone, type_, chip, chips, Model(model))
-    return Machine(wanted=wanted, state=State(document.pop("state")), **document)

@@ -95,6 +95,7 @@ class Market:
         """A rule holds no more."""
         self._rules.drop(rule_id)
         self._matching.clear()
+        self._cloud.later(0.0, "market.changed", rule_id)
 
     def rules(self) -> list[Rule]:
         """All that were added, in order."""

@@ -1,5 +1,7 @@
-"""Who asks: bearer tokens of the home, tokens that the twin has handed out, and self-signed ones of
-service accounts whose key the twin has made.
+"""Who asks, by the token they bring.
+
+There are the home's own, those that the twin has handed out, and self-signed ones of service
+accounts whose key the twin has made.
 
 Must not take anybody's word: a request without a token that is known here has no principal.
 """

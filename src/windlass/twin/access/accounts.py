@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from windlass.twin.tokens import Tokens
 
 ACCOUNT_ID = re.compile(r"[a-z][a-z0-9-]{4,28}[a-z0-9]")
+OF_PROJECT = frozenset({"iam.projects.serviceAccounts.list", "iam.projects.serviceAccounts.create"})
+LONGEST_S = 3600.0
 LIFETIME = re.compile(r"(\d+(?:\.\d+)?)s")
 
 
@@ -53,7 +55,7 @@ class ServiceAccounts:
         def access_token(call: Call) -> dict[str, Any]:
             return self.access_token(call, tokens)
 
-        return locked(
+        routes = locked(
             {
                 f"{accounts}.list": self.list_all,
                 f"{accounts}.get": self.get,
@@ -69,6 +71,10 @@ class ServiceAccounts:
                 "iamcredentials.projects.serviceAccounts.generateAccessToken": access_token,
             }
         )
+        return {
+            method: route._replace(resources=None if method in OF_PROJECT else self._own)
+            for method, route in routes.items()
+        }
 
     def exists(self, email: str) -> bool:
         """Whether there is such an account."""
@@ -165,21 +171,40 @@ class ServiceAccounts:
     def delete_key(self, call: Call) -> dict[str, Any]:
         """It no longer opens anything."""
         email, _ = self._found(call)
-        self._keys.drop(f"{email}/{call.params['name'].rpartition('/')[2]}")
+        key_id = call.params["name"].rpartition("/")[2]
+        if self._keys.drop(f"{email}/{key_id}") is None:
+            raise Refusal(404, f"Service account key {key_id} does not exist.")
         return {}
 
     def access_token(self, call: Call, tokens: Tokens) -> dict[str, Any]:
         """Act as this account for a while (impersonation)."""
         email, _ = self._found(call)
-        given = LIFETIME.fullmatch(call.body.get("lifetime", "3600s"))
-        seconds = float(given[1]) if given else 3600.0
+        given = LIFETIME.fullmatch(call.body.get("lifetime") or "3600s")
+        seconds = float(given[1]) if given else 0.0
+        if not 0.0 < seconds <= LONGEST_S:
+            message = (
+                "The access token lifetime cannot exceed 3600 seconds (1 hour). If a lifetime "
+                "greater than 1 hour is required, see the organization policy constraint "
+                "constraints/iam.allowServiceAccountCredentialLifetimeExtension."
+            )
+            raise Refusal(400, message)
         token = tokens.mint(email, seconds=seconds)
         until = self._cloud.stamp(self._cloud.clock.now() + seconds)
         return {"accessToken": token, "expireTime": until}
 
+    def _own(self, call: Call) -> list[str]:
+        """What may allow a call besides the project: the account's own policy."""
+        try:
+            return [self._place(self._found(call)[0])]
+        except Refusal:
+            return []
+
     def _found(self, call: Call) -> tuple[str, dict[str, Any]]:
         name = call.params.get("name") or call.params["resource"]
-        email = name.split("/")[3]
+        project, email = name.split("/")[1], name.split("/")[3]
+        settings = self._cloud.settings
+        if project not in ("-", settings.project, settings.project_number):
+            raise Refusal(404, f"Unknown service account: {email}")
         for account in (self._accounts.get(email), *self._by_number(email)):
             if account is not None:
                 return account["email"], account

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 from windlass.twin.call import Call, Route, locked
-from windlass.twin.refusals import Refusal
+from windlass.twin.refusals import Refusal, error_info
 
 if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
@@ -39,6 +40,7 @@ TITLES = {
 }
 OFF_AT_FIRST = frozenset({"file.googleapis.com", "hypercomputecluster.googleapis.com"})
 PAGE = 50
+NAMES = "names"
 NAME = re.compile(r"projects/[^/]+/services/(?P<service>[a-z0-9.-]+)")
 
 
@@ -63,6 +65,40 @@ class EnabledApis:
         """As people know it."""
         return TITLES.get(service, service)
 
+    def disabled(self, service: str, *, number: str) -> Refusal:
+        """What a call of an API is told that is off in the project of that number."""
+        title = self.title(service)
+        console = "https://console.developers.google.com/apis/api"
+        activation = f"{console}/{service}/overview?project={number}"
+        message = (
+            f"{title} has not been used in project {number} before or it is disabled. Enable it by "
+            f"visiting {activation} then retry. If you enabled this API recently, wait a few "
+            "minutes for the action to propagate to our systems and retry."
+        )
+        details = [
+            error_info(
+                "SERVICE_DISABLED",
+                "googleapis.com",
+                consumer=f"projects/{number}",
+                service=service,
+                serviceTitle=title,
+                activationUrl=activation,
+                containerInfo=number,
+            ),
+            {
+                "@type": "type.googleapis.com/google.rpc.LocalizedMessage",
+                "locale": "en-US",
+                "message": message,
+            },
+            {
+                "@type": "type.googleapis.com/google.rpc.Help",
+                "links": [
+                    {"description": "Google developers console API activation", "url": activation}
+                ],
+            },
+        ]
+        return Refusal(403, message, reason="accessNotConfigured", details=details)
+
     def routes(self) -> dict[str, Route]:
         """Service Usage's methods."""
         return locked(
@@ -86,8 +122,11 @@ class EnabledApis:
             if (wanted in ("", "state:ENABLED") and self.is_enabled(name))
             or (wanted == "state:DISABLED" and not self.is_enabled(name))
         ]
-        start = int(call.query.get("pageToken", "0"))
-        size = int(call.query.get("pageSize", PAGE))
+        token = call.query.get("pageToken") or "0"
+        if not token.isdecimal():
+            raise Refusal(400, f"Invalid page token: {token}.")
+        start = int(token)
+        size = int(call.query.get("pageSize") or 0) or PAGE
         page: dict[str, Any] = {"services": [self._service(one) for one in names[start:][:size]]}
         if start + size < len(names):
             page["nextPageToken"] = str(start + size)
@@ -98,8 +137,9 @@ class EnabledApis:
         return self._service(self._named(call.params["name"]))
 
     def batch_get(self, call: Call) -> dict[str, Any]:
-        """Those that are named; the query holds only one of several, so all known ones."""
-        return {"services": [self._service(name) for name in sorted(TITLES)]}
+        """Those that are named."""
+        pairs = parse_qsl(call.request.query)
+        return {"services": [self._service(self._named(one)) for key, one in pairs if key == NAMES]}
 
     def enable(self, call: Call) -> dict[str, Any]:
         """Turn one on."""
@@ -117,7 +157,9 @@ class EnabledApis:
 
     def batch_enable(self, call: Call) -> dict[str, Any]:
         """Turn several on, or none when one does not exist."""
-        names = [self._named(f"projects/-/services/{one}") for one in call.body["serviceIds"]]
+        names = [
+            self._named(f"projects/-/services/{one}") for one in call.body.get("serviceIds", [])
+        ]
         for name in names:
             self.set(name, enabled=True)
         kind = "type.googleapis.com/google.api.serviceusage.v1.BatchEnableServicesResponse"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from windlass.twin.access.roles import permission_for
+from windlass.twin.access.permissions import permission_for
+from windlass.twin.call import ANYBODY
 from windlass.twin.refusals import Refusal, error_info
 
 if TYPE_CHECKING:
@@ -32,51 +33,20 @@ class Access:
         """See door.Guard."""
         service = call.method.api
         if service not in ALWAYS_ON and not self._apis.is_enabled(service):
-            raise self._disabled(call, f"{service}.googleapis.com")
-        project = call.project
-        known = {call.cloud.settings.project, call.cloud.settings.project_number}
-        if service == "compute" and project not in known:
-            # Images of Google's own projects are read by everybody.
+            number = call.cloud.settings.project_number
+            raise self._apis.disabled(f"{service}.googleapis.com", number=number)
+        if route.permission == ANYBODY or call.method.id.endswith(".testIamPermissions"):
             return
         needed = route.permission or permission_for(call.method.id)
+        if service == "compute" and call.project not in known_projects(call):
+            # Images of Google's own projects are read by everybody.
+            if not needed.startswith("compute.images."):
+                raise _unknown_project(call, needed)
+            return
         place = f"projects/{call.cloud.settings.project}"
-        own = route.resources(call) if route.resources is not None else ()
+        own = route.resources(call) if route.resources is not None else _compute_place(call)
         if not self._policies.allows(call.principal, [place, *own], needed):
             raise self._denied(call, needed, own[0] if own else place)
-
-    def _disabled(self, call: Call, service: str) -> Refusal:
-        number = call.cloud.settings.project_number
-        title = self._apis.title(service)
-        console = "https://console.developers.google.com/apis/api"
-        activation = f"{console}/{service}/overview?project={number}"
-        message = (
-            f"{title} has not been used in project {number} before or it is disabled. Enable it by "
-            f"visiting {activation} then retry. If you enabled this API recently, wait a few "
-            "minutes for the action to propagate to our systems and retry."
-        )
-        details = [
-            error_info(
-                "SERVICE_DISABLED",
-                "googleapis.com",
-                consumer=f"projects/{number}",
-                service=service,
-                serviceTitle=title,
-                activationUrl=activation,
-                containerInfo=number,
-            ),
-            {
-                "@type": "type.googleapis.com/google.rpc.LocalizedMessage",
-                "locale": "en-US",
-                "message": message,
-            },
-            {
-                "@type": "type.googleapis.com/google.rpc.Help",
-                "links": [
-                    {"description": "Google developers console API activation", "url": activation}
-                ],
-            },
-        ]
-        return Refusal(403, message, reason="accessNotConfigured", details=details)
 
     def _denied(self, call: Call, permission: str, place: str) -> Refusal:
         service = f"{call.method.api}.googleapis.com"
@@ -92,6 +62,26 @@ class Access:
             error_info("IAM_PERMISSION_DENIED", service, permission=permission, resource=resource)
         ]
         return Refusal(403, message, details=details)
+
+
+def known_projects(call: Call) -> frozenset[str]:
+    """What the twin's project may be called."""
+    settings = call.cloud.settings
+    return frozenset({settings.project, settings.project_number})
+
+
+def _unknown_project(call: Call, permission: str) -> Refusal:
+    """Google does not say whether somebody else's project exists."""
+    return Refusal(403, f"Required '{permission}' permission for 'projects/{call.project}'")
+
+
+def _compute_place(call: Call) -> list[str]:
+    """The resource of a path of Compute Engine's, which may have a policy of its own."""
+    words = call.request.path.partition("/projects/")[2].split("/")
+    count = 5 if words[1:2] in (["zones"], ["regions"]) else 4
+    if call.method.api != "compute" or len(words) < count:
+        return []
+    return ["/".join(["projects", call.cloud.settings.project, *words[1:count]])]
 
 
 def _compute_resource(call: Call, place: str) -> str:

@@ -73,16 +73,27 @@ class Policies:
 
     def allows(self, principal: str, resources: Iterable[str], permission: str) -> bool:
         """Whether somebody may, by the policy of one of the resources (a bucket, its project)."""
+        if self.is_denied(principal, permission):
+            return False
         members = {f"user:{principal}", f"serviceAccount:{principal}", "allUsers"}
         members.add("allAuthenticatedUsers")
-        for denied in (principal, "*"):
-            if f"{denied} {permission}" in self._denied:
-                return False
         return any(
-            allows(binding["role"], permission)
+            allows(str(binding.get("role")), permission)
             for resource in resources
             for binding in self.get(resource)["bindings"]
             if members.intersection(binding.get("members", ()))
+        )
+
+    def is_denied(self, principal: str, permission: str) -> bool:
+        """Whether it was taken away from somebody, or from everybody."""
+        return any(f"{who} {permission}" in self._denied for who in (principal, "*"))
+
+    def has_role(self, principal: str, resource: str, role: str) -> bool:
+        """Whether somebody has that very role there."""
+        members = {f"user:{principal}", f"serviceAccount:{principal}"}
+        return any(
+            binding.get("role") == role and members.intersection(binding.get("members", ()))
+            for binding in self.get(resource)["bindings"]
         )
 
     def allowed(
@@ -100,5 +111,8 @@ class Policies:
 
 
 def _raw(etag: str) -> bytes:
-    """Clients send bytes back in either alphabet."""
-    return base64.urlsafe_b64decode(etag.replace("+", "-").replace("/", "_") + "==")
+    """Clients send bytes back in either alphabet. What are no such bytes is no etag of ours."""
+    try:
+        return base64.urlsafe_b64decode(etag.replace("+", "-").replace("/", "_") + "==")
+    except ValueError:
+        return b""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from windlass.twin.call import Call, Route, locked
+from windlass.twin.call import ANYBODY, Call, Route, locked
 from windlass.twin.refusals import Refusal
 
 if TYPE_CHECKING:
@@ -26,11 +26,9 @@ class Projects:
 
     def routes(self) -> dict[str, Route]:
         """The methods that are modelled."""
-        return locked(
+        routes = locked(
             {
                 "cloudresourcemanager.projects.get": self.get,
-                "cloudresourcemanager.projects.list": self.list_all,
-                "cloudresourcemanager.projects.search": self.list_all,
                 "cloudresourcemanager.projects.getIamPolicy": self.get_policy,
                 "cloudresourcemanager.projects.setIamPolicy": self.set_policy,
                 "cloudresourcemanager.projects.testIamPermissions": self.test_permissions,
@@ -39,13 +37,21 @@ class Projects:
                 "cloudbilling.projects.getBillingInfo": self.billing_info,
             }
         )
+        for name in ("list", "search"):
+            routes[f"cloudresourcemanager.projects.{name}"] = Route(
+                self.list_all, permission=ANYBODY
+            )
+        return routes
 
     def get(self, call: Call) -> dict[str, Any]:
         """The project, or 403: Google does not say whether a strange one exists."""
         return self._project(self._checked(call), version=call.method.version)
 
     def list_all(self, call: Call) -> dict[str, Any]:
-        """The one that there is."""
+        """The one that there is, for those who may see it."""
+        place = f"projects/{self._cloud.settings.project}"
+        if not self._policies.allows(call.principal, [place], "resourcemanager.projects.get"):
+            return {}
         project = self._project(self._cloud.settings.project, version=call.method.version)
         return {"projects": [project]}
 

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+IMPERSONATION = (
+    "iam.serviceAccounts.getAccessToken",
+    "iam.serviceAccounts.getOpenIdToken",
+    "iam.serviceAccounts.signBlob",
+    "iam.serviceAccounts.signJwt",
+)
+"""To take on an account's identity. Not even owners may, unless they are granted it."""
+BASIC = frozenset({"roles/owner", "roles/editor"})
 ROLES: dict[str, tuple[str, ...]] = {
     "roles/owner": ("*",),
     "roles/editor": ("*",),
-    "roles/viewer": ("*.get", "*.list", "*.getIamPolicy"),
+    "roles/viewer": ("*.get", "*.list", "*.getIamPolicy", "*.getFromFamily"),
     "roles/browser": ("resourcemanager.projects.get", "resourcemanager.projects.list"),
     "roles/compute.admin": ("compute.*", "serviceusage.services.use", "serviceusage.quotas.get"),
     "roles/compute.instanceAdmin.v1": (
@@ -41,6 +49,25 @@ ROLES: dict[str, tuple[str, ...]] = {
     "roles/container.admin": ("container.*",),
     "roles/container.developer": ("container.*.get", "container.*.list", "container.pods.*"),
     "roles/storage.admin": ("storage.*",),
+    "roles/storage.legacyBucketOwner": (
+        "storage.buckets.get",
+        "storage.buckets.update",
+        "storage.buckets.*IamPolicy",
+        "storage.objects.create",
+        "storage.objects.delete",
+        "storage.objects.list",
+        "storage.multipartUploads.*",
+    ),
+    "roles/storage.legacyBucketWriter": (
+        "storage.buckets.get",
+        "storage.objects.create",
+        "storage.objects.delete",
+        "storage.objects.list",
+        "storage.multipartUploads.*",
+    ),
+    "roles/storage.legacyBucketReader": ("storage.buckets.get", "storage.objects.list"),
+    "roles/storage.legacyObjectOwner": ("storage.objects.get", "storage.objects.update"),
+    "roles/storage.legacyObjectReader": ("storage.objects.get",),
     "roles/storage.objectAdmin": ("storage.objects.*", "storage.multipartUploads.*"),
     "roles/storage.objectUser": ("storage.objects.*", "storage.multipartUploads.*"),
     "roles/storage.objectCreator": ("storage.objects.create", "storage.multipartUploads.*"),
@@ -52,12 +79,24 @@ ROLES: dict[str, tuple[str, ...]] = {
     "roles/monitoring.viewer": ("monitoring.*.get", "monitoring.*.list"),
     "roles/secretmanager.admin": ("secretmanager.*",),
     "roles/secretmanager.secretAccessor": ("secretmanager.versions.access",),
-    "roles/iam.serviceAccountAdmin": ("iam.serviceAccounts.*",),
-    "roles/iam.serviceAccountUser": ("iam.serviceAccounts.actAs", "iam.serviceAccounts.get"),
+    "roles/iam.serviceAccountAdmin": (
+        "iam.serviceAccounts.create",
+        "iam.serviceAccounts.delete",
+        "iam.serviceAccounts.get",
+        "iam.serviceAccounts.list",
+        "iam.serviceAccounts.update",
+        "iam.serviceAccounts.*IamPolicy",
+    ),
+    "roles/iam.serviceAccountKeyAdmin": ("iam.serviceAccountKeys.*", "iam.serviceAccounts.get"),
+    "roles/iam.serviceAccountUser": (
+        "iam.serviceAccounts.actAs",
+        "iam.serviceAccounts.get",
+        "iam.serviceAccounts.list",
+    ),
     "roles/iam.serviceAccountTokenCreator": (
-        "iam.serviceAccounts.getAccessToken",
-        "iam.serviceAccounts.signBlob",
-        "iam.serviceAccounts.signJwt",
+        "iam.serviceAccounts.get",
+        "iam.serviceAccounts.list",
+        *IMPERSONATION,
     ),
     "roles/serviceusage.serviceUsageAdmin": ("serviceusage.*",),
     "roles/serviceusage.serviceUsageConsumer": ("serviceusage.services.use",),
@@ -71,29 +110,8 @@ ROLES: dict[str, tuple[str, ...]] = {
 
 def allows(role: str, permission: str) -> bool:
     """Whether a role has a permission."""
+    if role in BASIC and permission in IMPERSONATION:
+        return False
     if role == "roles/editor" and permission.endswith(".setIamPolicy"):
         return False
     return any(fnmatchcase(permission, pattern) for pattern in ROLES.get(role, ()))
-
-
-# What a method does to a resource, where Google's permission has another word for it.
-VERBS = {
-    "insert": "create",
-    "bulkInsert": "create",
-    "aggregatedList": "list",
-    "patch": "update",
-    "addAccessConfig": "addAccessConfig",
-    "wait": "get",
-    "getSerialPortOutput": "getSerialPortOutput",
-    "batchEnable": "enable",
-    "batchGet": "get",
-}
-
-
-def permission_for(method_id: str) -> str:
-    """The permission that a method needs: `compute.instances.insert` is
-    `compute.instances.create`."""
-    words = method_id.split(".")
-    service = {"cloudresourcemanager": "resourcemanager"}.get(words[0], words[0])
-    resource = words[-2] if len(words) > 2 else words[0]
-    return f"{service}.{resource}.{VERBS.get(words[-1], words[-1])}"

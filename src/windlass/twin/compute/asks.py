@@ -66,8 +66,7 @@ class Asks:
     def checked(self, body: dict[str, Any], scope: Scope) -> Ask:
         """The ask, or a refusal that names the field."""
         properties: dict[str, Any] = normalised(body, project=scope.project, zone=scope.place)
-        machine_type = self._machine_type(properties, scope)
-        chip, chips = self._accelerators(properties, machine_type, scope)
+        wanted = self.wanted(properties, scope)
         check_labels(properties.get("labels") or {})
         self._check_metadata(properties)
         for disk in properties.get("disks", []):
@@ -75,7 +74,7 @@ class Asks:
             if image:
                 self._images.check(image, project=scope.project)
         scheduling = properties.get("scheduling") or {}
-        if chips and scheduling.get("onHostMaintenance") == "MIGRATE":
+        if wanted.chips and scheduling.get("onHostMaintenance") == "MIGRATE":
             raise invalid(
                 "scheduling.onHostMaintenance",
                 "MIGRATE",
@@ -83,12 +82,17 @@ class Asks:
             )
         for check in self.checks:
             check(properties, scope)
-        model = _model(scheduling)
-        wanted = Wanted(scope.place, machine_type, chip, chips, model)
         run_s = run_seconds(scheduling)
-        if run_s is None and model is Model.FLEX_START:
+        if run_s is None and wanted.model is Model.FLEX_START:
             run_s = LONGEST_FLEX_S
         return Ask(properties, wanted, run_s)
+
+    def wanted(self, properties: dict[str, Any], scope: Scope) -> Wanted:
+        """The machine for an instance; its GPUs are put into the properties."""
+        machine_type = self._machine_type(properties, scope)
+        chip, chips = self._accelerators(properties, machine_type, scope)
+        model = _model(properties.get("scheduling") or {})
+        return Wanted(scope.place, machine_type, chip, chips, model)
 
     def _machine_type(self, properties: dict[str, Any], scope: Scope) -> str:
         url = properties.get("machineType", "")

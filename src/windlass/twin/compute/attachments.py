@@ -103,7 +103,9 @@ class Attachments:
         index = int(name.removeprefix("nic")) if name.removeprefix("nic").isdecimal() else -1
         if not 0 <= index < len(faces):
             raise invalid("networkInterface", name, "There is no such interface.")
-        faces[index]["accessConfigs"] = configs
+        faces[index].pop("accessConfigs", None)
+        if configs:
+            faces[index]["accessConfigs"] = configs
         self._set(instance, {"networkInterfaces": faces})
         return self._operation(call, instance)
 

@@ -13,7 +13,7 @@ from windlass.twin.compute.collection import Collection, Kind
 from windlass.twin.compute.group import Group, Missing, Plan, zones_of
 from windlass.twin.compute.links import last
 from windlass.twin.compute.scopes import Scope, invalid, not_found
-from windlass.twin.fleet import End
+from windlass.twin.machine import End
 from windlass.twin.market import Model
 from windlass.twin.refusals import Refusal
 

@@ -14,7 +14,7 @@ from windlass.twin.metadata.guest import Description
 if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
     from windlass.twin.compute.instances import Instances
-    from windlass.twin.fleet import Machine
+    from windlass.twin.machine import Machine
 
 TRUE = frozenset({"true", "1", "yes", "y"})
 

@@ -13,7 +13,8 @@ from windlass.twin.compute.asks import run_seconds
 from windlass.twin.compute.guest_attributes import GuestAttributes
 from windlass.twin.compute.instance import Instance, shown
 from windlass.twin.compute.scopes import Scope, already_exists, not_found
-from windlass.twin.fleet import Boot, End, Fleet, Machine
+from windlass.twin.fleet import Fleet
+from windlass.twin.machine import Boot, End, Machine
 from windlass.twin.market import Model
 from windlass.twin.shelf import Shelf
 

@@ -58,16 +58,25 @@ class Power:
             raise _not_ready(instance)
         machine = base.instances.machine(instance)
         assert machine is not None
-        run_s = run_seconds(instance.scheduling)
-        ask = Ask({**instance.properties, **instance.changes}, machine.wanted, run_s)
+        ask = self._asked_again(instance)
         grant = base.room.granted(ask, instance.scope)
         if grant.refused is not None:
             return base.operations.refuse(
                 call, instance.scope, grant.refused, target=instance.link, target_id=instance.id
             )
+        machine.wanted = ask.wanted
         instance.reservation = grant.reservation
-        base.instances.start(instance, run_s=run_s)
+        base.instances.start(instance, run_s=ask.run_s)
         return self._operation(call, instance, seconds=base.cloud.settings.delays.boot)
+
+    def _asked_again(self, instance: Instance) -> Ask:
+        """What it is to run on now: its machine type may have been changed while it was off."""
+        properties = {**instance.properties, **instance.changes}
+        if "machineType" in instance.changes and "guestAccelerators" not in instance.changes:
+            # The GPUs of a type that has some of its own go with the type.
+            properties.pop("guestAccelerators", None)
+        wanted = self._base.asks.wanted(properties, instance.scope)
+        return Ask(properties, wanted, run_seconds(instance.scheduling))
 
     def stop(self, call: Call) -> dict[str, Any]:
         """Turn it off."""

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
     from windlass.twin.faults.incidents import Incidents
     from windlass.twin.faults.rules import FaultRules
-    from windlass.twin.fleet import Fleet, Machine
+    from windlass.twin.fleet import Fleet
+    from windlass.twin.machine import Machine
 
 
 class FaultActs:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from windlass.twin.fleet import Fleet, Machine, State
+from windlass.twin.fleet import Fleet
+from windlass.twin.machine import Machine, State
 from windlass.twin.market import Market, Model, Rule
 from windlass.twin.refusals import Refusal
 

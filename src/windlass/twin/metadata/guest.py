@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from windlass.twin.fleet import Machine
+    from windlass.twin.machine import Machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ they mean it by a header, so that a web page in a browser cannot ask for tokens.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -32,9 +32,16 @@ class MetadataServer:
     """Answers for every machine of the fleet."""
 
     def __init__(
-        self, cloud: Cloud, *, fleet: Fleet, tokens: Tokens, guests: Mapping[str, Guest]
+        self,
+        cloud: Cloud,
+        *,
+        fleet: Fleet,
+        tokens: Tokens,
+        guests: Mapping[str, Guest],
+        is_account: Callable[[str], bool],
     ) -> None:
         self._cloud = cloud
+        self._is_account = is_account
         self._fleet = fleet
         self._tokens = tokens
         self._guests = guests
@@ -85,8 +92,12 @@ class MetadataServer:
         if account is None:
             return _text("Not found.\n", status=404)
         email = account["email"]
+        if not self._is_account(email):
+            # Nobody else's identity can be had by way of a machine.
+            return _text("The service account was not found.\n", status=404)
         if kind == "identity":
-            return _text(id_token(email, now=self._cloud.clock.now()))
+            audience = request.queries().get("audience", "")
+            return _text(id_token(email, now=self._cloud.clock.now(), audience=audience))
         token = self._tokens.mint(email, seconds=TOKEN_S)
         value = {"access_token": token, "expires_in": int(TOKEN_S), "token_type": "Bearer"}
         return _text(trees.as_json(value, inside="attributes"), kind="application/json")
@@ -97,7 +108,10 @@ class MetadataServer:
         query = request.queries()
         first = self._read(machine_id, words, request)
         seen = query.get("last_etag") or dict(first.headers).get("ETag", "")
-        until = self._cloud.clock.now() + float(query.get("timeout_sec") or "inf")
+        limit = query.get("timeout_sec") or "inf"
+        if limit != "inf" and not limit.isdecimal():
+            return _text("Invalid timeout_sec.\n", status=400)
+        until = self._cloud.clock.now() + float(limit)
         answer = first
         while dict(answer.headers).get("ETag") == seen and self._cloud.clock.now() < until:
             before = self._cloud.clock.now()

@@ -1,5 +1,6 @@
-"""The metadata tree of a machine, and how a part of it is written: a value, a list of names, or
-everything below as JSON.
+"""The metadata tree of a machine, and how a part of it is written.
+
+A part is a value, a list of names, or everything below as JSON.
 
 Must not know where the values come from.
 """

@@ -106,7 +106,8 @@ class Entries:
         self._check_span(node, found)
         if "kind" not in found:
             found["kind"] = Kind.ERROR if "error" in found else Kind.LATENCY
-            if "error" not in found and "latency" not in found:
+            said = {name for name, _, _ in self._file.pairs(node)}
+            if not said & {"kind", "error", "latency"}:
                 message = "it says neither an error nor a latency nor another kind"
                 self._file.note(node, message, "Add `error: 503`, `latency: 2s` or `kind: …`.")
         found["kind"] = Kind(found["kind"])

@@ -148,7 +148,7 @@ def _twin(
             bodies=residents,
             consoles=residents,
             # Names in buckets must not come twice, so that a seed does not make them.
-            surfaces=(Storage(home.objects, clock=cloud.clock, chance=SeededEntropy()),),
+            store=Storage(home.objects, clock=cloud.clock, chance=SeededEntropy()),
             watcher=Recorder(Path(options.record)) if options.record else None,
         ),
     )

@@ -1,5 +1,6 @@
-"""Machines that live on this host: each with its processes, its loopback address, and a metadata
-server that only it can ask.
+"""Machines that live on this host, each with its processes and its loopback address.
+
+Each has a metadata server that only it can ask.
 
 Must not decide when one lives or dies: the fleet does.
 """
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from windlass.errors import WindlassError
-from windlass.twin.fleet import Boot
+from windlass.twin.machine import Boot
 from windlass.twin.machines.inside.gpus import VARIABLE as GPUS
 from windlass.twin.machines.machines import Machines
 from windlass.twin.machines.plan import CannotStart, Plan
@@ -125,9 +126,14 @@ class Residents:
             self.kill(machine_id)
 
     def _address(self, machine_id: str) -> str:
-        if machine_id not in self._addresses:
+        """Its own; a new one is the next that no machine has, also none that an earlier twin has
+        started."""
+        taken = frozenset(self._addresses.values())
+        while machine_id not in self._addresses:
             self._last = FIRST if self._last >= LAST else self._last + 1
-            self._addresses[machine_id] = str(ipaddress.IPv4Address(self._last))
+            address = str(ipaddress.IPv4Address(self._last))
+            if address not in taken:
+                self._addresses[machine_id] = address
         return self._addresses[machine_id]
 
     def _listen(self, machine_id: str, address: str) -> Server:

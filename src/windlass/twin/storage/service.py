@@ -6,10 +6,12 @@ Must not know sockets, tokens or other services: who asks has been settled befor
 from __future__ import annotations
 
 import functools
+import json
 import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from windlass.ports.clock import Clock
@@ -85,6 +87,18 @@ class Storage:
             if refusal.code == 304:
                 return Response(status=304)
             return refusal.response(with_status=False)
+
+    def bindings(self, bucket: str) -> list[dict[str, Any]] | None:
+        """Who may do what with a bucket; None where there is none of that name."""
+        row = self._vault.database.one("SELECT policy FROM buckets WHERE name = ?", bucket)
+        return json.loads(row[0]).get("bindings", []) if row is not None else None
+
+    def refused(self, request: Request, refusal: Refusal) -> Response:
+        """A refusal in the language of the request."""
+        words = StorageRefusal(refusal.code, refusal.message, reason=refusal.reason)
+        if not request.path.startswith(JSON_PREFIXES):
+            return xml_refusal(words, method=request.method)
+        return words.response()
 
     def _answer_xml(self, request: Request) -> Response:
         try:

@@ -16,7 +16,7 @@ from windlass.twin.tpu.node import network_of
 if TYPE_CHECKING:
     from windlass.catalog.model import Slice
     from windlass.twin.cloud import Cloud
-    from windlass.twin.fleet import Machine
+    from windlass.twin.machine import Machine
     from windlass.twin.tpu.kinds import Kinds
     from windlass.twin.tpu.node import Node
     from windlass.twin.tpu.nodes import Nodes

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from windlass.twin.fleet import Boot, End, Fleet, Machine, State
+from windlass.twin.fleet import Fleet
+from windlass.twin.machine import Boot, End, Machine, State
 from windlass.twin.market import Model
 from windlass.twin.shelf import Shelf
 from windlass.twin.tpu.names import not_found
@@ -173,6 +174,12 @@ class Nodes:
         self.save(node)
         self._operations.fail(node.operation, ABORTED, "The TPU was deleted by another operation.")
         self._after(seconds, "tpu.node.gone", node)
+
+    def take_back(self, name: str) -> None:
+        """Its creation has failed after all: Google leaves no node behind."""
+        node = self.find(name)
+        if node is not None:
+            self.delete(node, seconds=0)
 
     def preempt(self, node: Node) -> None:
         """Google takes it back."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
 
 KEPT = 14 * 86_400.0
+INTERNAL = 13
 EMPTY = {"@type": "type.googleapis.com/google.protobuf.Empty"}
 
 Show = Callable[[str, str], dict[str, Any]]
@@ -30,8 +31,11 @@ class Operations:
         self._operations = cloud.documents("tpu.operations")
         self._requests = cloud.documents("tpu.requests")
         self._shows: dict[str, Show] = {}
+        self.undo: Callable[[str], None] = _nothing
+        """Takes back the resource of a creation that fails after all, by its name."""
         cloud.on("tpu.operation.done", self.finish)
         cloud.on("tpu.operation.old", self._old)
+        cloud.on("tpu.operation.failed", self._failed)
 
     def routes(self) -> dict[str, Route]:
         """The methods that are modelled."""
@@ -94,7 +98,7 @@ class Operations:
     def finish(self, name: str) -> None:
         """It has ended, well unless it has an error. A second end changes nothing."""
         operation = self._operations.get(name)
-        if operation is None or operation["done"]:
+        if operation is None or operation["done"] or "late" in operation:
             return
         operation |= {"done": True, "ended": self._cloud.stamp()}
         if "error" not in operation:
@@ -107,6 +111,29 @@ class Operations:
         if operation is not None and not operation["done"]:
             operation["error"] = {"code": code, "message": message}
             self.finish(name)
+
+    def fail_late(
+        self, operation: dict[str, Any], *, seconds: float, code: str, message: str
+    ) -> dict[str, Any] | None:
+        """See faults.door_faults.LateFailures: it runs for so long, and fails then."""
+        name = str(operation.get("name", ""))
+        kept = self._operations.get(name)
+        if kept is None or "error" in kept:
+            return None
+        kept.pop("response", None)
+        kept |= {"done": False, "late": {"code": INTERNAL, "message": f"{code}: {message}"}}
+        self._operations.put(name, kept)
+        self._cloud.later(seconds, "tpu.operation.failed", name)
+        return self.shown(name)
+
+    def _failed(self, name: str) -> None:
+        operation = self._operations.get(name)
+        if operation is None or "late" not in operation:
+            return
+        operation["error"] = operation.pop("late")
+        self.finish(name)
+        if operation["verb"] == "create":
+            self.undo(operation["target"])
 
     def shown(self, name: str) -> dict[str, Any]:
         """As the API gives it."""
@@ -166,3 +193,7 @@ class Operations:
 
     def _old(self, name: str) -> None:
         self._operations.drop(name)
+
+
+def _nothing(name: str) -> None:
+    """Nothing to take back."""

@@ -43,6 +43,8 @@ class Tpu:
     ) -> None:
         kinds, operations = Kinds(cloud, catalog=catalog), Operations(cloud)
         self.nodes = Nodes(cloud, fleet=fleet, kinds=kinds, operations=operations)
+        operations.undo = self.nodes.take_back
+        self.operations = operations
         self.guest = WorkerGuest(
             cloud, nodes=self.nodes, kinds=kinds, project_metadata=project_metadata
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from windlass.twin.fleet import Boot
+from windlass.twin.machine import Boot
 from windlass.twin.vertex import packages
 
 if TYPE_CHECKING:

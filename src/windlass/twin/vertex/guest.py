@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from windlass.twin.fleet import State
+from windlass.twin.machine import State
 from windlass.twin.metadata.guest import Description
 from windlass.twin.vertex.environment import hostname
 
 if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
-    from windlass.twin.fleet import Machine
+    from windlass.twin.machine import Machine
     from windlass.twin.vertex.trainings import Trainings
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)

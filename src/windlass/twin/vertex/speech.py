@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from windlass.twin.fleet import State
+from windlass.twin.machine import State
 from windlass.twin.vertex.environment import split
 
 if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
-    from windlass.twin.fleet import Fleet, Machine
+    from windlass.twin.fleet import Fleet
     from windlass.twin.logging.logs import Logs
+    from windlass.twin.machine import Machine
     from windlass.twin.vertex.training import Training
 
 SERVICE = "service"

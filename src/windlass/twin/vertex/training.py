@@ -37,6 +37,8 @@ class Training:
     """The machine of each replica, by its name: `workerpool0-0`."""
     up: list[str] = field(default_factory=list)
     """Replicas whose machine runs."""
+    warned: list[str] = field(default_factory=list)
+    """Replicas whose machine is about to be taken back."""
     restarts: int = 0
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from windlass.twin.fleet import Boot, End, Machine, State
+from windlass.twin.machine import Boot, End, Machine, State
 from windlass.twin.shelf import Shelf
 from windlass.twin.vertex import words
 from windlass.twin.vertex.environment import boot
@@ -214,6 +214,8 @@ class Trainings:
         """See fleet.Watcher."""
         training, replica = self._whose(machine)
         if training is not None:
+            training.warned.append(replica)
+            self._save(training)
             self._speech.say(
                 training, f"The VM of {replica} is being preempted.", severity="NOTICE"
             )
@@ -225,6 +227,9 @@ class Trainings:
         self._fleet.remove(machine)
         if training is None:
             return
+        # A program that heeds the notice ends before its machine is taken.
+        if end is End.EXITED and status and replica in training.warned:
+            end = End.PREEMPTED
         if end is End.EXITED:
             self._exited(training, replica, status or 0)
         else:
@@ -312,7 +317,7 @@ class Trainings:
                 self._speech.drain(machine_id, is_last=grace_s <= 0)
                 self._fleet.remove(machine, grace_s=grace_s)
         training.replicas = {}
-        training.up = []
+        training.up, training.warned = [], []
 
     def _whose(self, machine: Machine) -> tuple[Training | None, str]:
         name, _, replica = machine.owner.rpartition(" ")

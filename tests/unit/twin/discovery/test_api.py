@@ -112,7 +112,7 @@ def test_an_api_is_read_once():
     assert load_api("tpu", "v1") is load_api("tpu", "v1")
 
 
-@pytest.mark.parametrize("key", [("tpu", "v9"), ("cloudquotas", "v1alpha"), ("../api", "v1")])
+@pytest.mark.parametrize("key", [("tpu", "v9"), ("file", "v1"), ("../api", "v1")])
 def test_an_api_that_is_not_shipped_is_not_found(key):
     with pytest.raises(LookupError):
         load_api(*key)

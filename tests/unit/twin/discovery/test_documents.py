@@ -17,7 +17,7 @@ import tree
 from windlass.twin.discovery.documents import DATA, available, document, enum_table, merged
 
 KEYS = [f"{name}.{version}" for name, versions in available().items() for version in versions]
-BY_HAND = frozenset({"cloudquotas.v1", "cloudquotas.v1beta"})
+BY_HAND = frozenset({"cloudquotas.v1", "cloudquotas.v1beta", "cloudquotas.v1alpha"})
 """Google publishes no document of these."""
 SOURCE = "2.202.0"
 """The google-api-python-client that they were cut from."""

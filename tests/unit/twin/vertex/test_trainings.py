@@ -7,8 +7,8 @@ import json
 import pytest
 
 from trainings import PARENT, START, Programs, Stand, one_replica, pool
-from windlass.twin.fleet import State
 from windlass.twin.journal import SqliteJournal
+from windlass.twin.machine import State
 from windlass.twin.market import Rule
 from windlass.twin.settings import Delays
 
@@ -231,6 +231,18 @@ def test_a_preempted_training_starts_again_as_a_whole(stand, programs):
     programs.statuses[machine_of(stand, name).id] = 0
     stand.tick()
     assert stand.get(name)["state"] == "JOB_STATE_SUCCEEDED"
+
+
+def test_a_program_that_heeds_the_notice_has_not_failed(stand, programs):
+    name = stand.create(one_replica(**SPOT))
+    stand.tick()
+    machine = machine_of(stand, name)
+    stand.fleet.preempt(machine)
+    programs.statuses[machine.id] = 75
+    stand.tick()
+    stand.tick()
+    assert stand.get(name)["state"] == "JOB_STATE_RUNNING"
+    assert machine_of(stand, name).id != machine.id
 
 
 def test_a_preempted_training_without_retries_fails(stand):
