@@ -85,7 +85,7 @@ class Bench:
             run=run,
             attempt=int(attempt),
             nodes=nodes,
-            folder=folder_url(folder.root),
+            folder=self.folder_url(run),
             **{**defaults, **fields},
         )
 
@@ -94,6 +94,9 @@ class Bench:
 
     def folder(self, run: str) -> DiskFolder:
         return DiskFolder(self.home / "runs" / run)
+
+    def folder_url(self, run: str) -> str:
+        return folder_url(self.folder(run).root)
 
     def look(self, handle: Handle) -> Observation:
         return self.engine.observe([handle])[handle]
@@ -114,8 +117,10 @@ class Bench:
     def output(self, claim_id: str, *, node: int = 0) -> str:
         """What the node's rank has printed so far, without the times."""
         run, attempt, _ = claim_id.rsplit("-", 2)
-        name = f"{layout.rank(int(attempt), claim_id, node, node)}/log-00001.txt"
-        text = (self.folder(run).read(name) or b"").decode()
+        folder = self.folder(run)
+        rank = layout.rank(int(attempt), claim_id, node, node)
+        names = [name for name in folder.list(rank) if "/log-" in name]
+        text = b"".join(folder.read(name) or b"" for name in names).decode()
         return "".join(line.split(" ", 1)[1] for line in text.splitlines(keepends=True))
 
     def exit(self, claim_id: str, *, node: int = 0) -> dict[str, Any] | None:
@@ -130,6 +135,15 @@ class Bench:
             self.wait(owned.handle, Seen.GONE)
 
 
+def _compute(home: Path) -> Bench:
+    from conformance.google_bench import GoogleBench
+
+    from windlass.engines.compute.factory import build as build_compute
+
+    return GoogleBench(build_compute, home, offer="us-central1-a/g2-standard-4/spot")
+
+
 BENCHES: dict[str, Callable[[Path], Bench]] = {
+    "compute": _compute,
     "local": lambda home: Bench(build_local, home),
 }

@@ -7,9 +7,18 @@ import dataclasses
 import pytest
 
 from conformance.engines import BENCHES
+from conformance.google_bench import session_twin, stop_twin
 from windlass.engines.base import Admits, Explains, Handle, Seen
 from windlass.engines.registry import engine_names
 from windlass.errors import EngineRejected
+
+
+@pytest.fixture(scope="module", autouse=True)
+def twin():
+    """Engines that rent share one; it is there before any test, and gone after the last."""
+    session_twin()
+    yield
+    stop_twin()
 
 
 @pytest.fixture(params=engine_names())

@@ -112,6 +112,8 @@ class ComputeEngine:
         """See Engine. Compute Engine presses the power button first: the agent tells its ranks,
         which have what is left of the guest's 90 seconds. Deleting is the only end."""
         zone, claim = split_handle(handle)
+        if not claim:
+            return
         where = f"labels.{CLAIM_LABEL}={label_value(claim)}"
         for instance in self._google.listed(f"zones/{zone}", "instances", where=where):
             is_ending = instance.get("status") == "STOPPING" and not now

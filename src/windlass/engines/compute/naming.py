@@ -44,9 +44,10 @@ def labels(claim: ClaimRequest) -> dict[str, str]:
     return {**given, **own}
 
 
-def request_id(claim: str, part: str) -> str:
-    """The same for the same claim, whoever asks: Google does nothing twice for one id."""
-    return str(uuid.uuid5(_SPACE, f"{claim}/{part}"))
+def request_id(claim: str, folder: str) -> str:
+    """The same for the same claim, whoever asks: Google does nothing twice for one id. Claims of
+    different homes may have one name, but not one folder."""
+    return str(uuid.uuid5(_SPACE, f"{folder}/{claim}"))
 
 
 def handle_of(zone: str, claim: str) -> Handle:

@@ -79,7 +79,7 @@ def render(
         folder=claim.folder,
         attempt=claim.attempt,
         zone=offer.zone,
-        request_id=request_id(claim.id, "instances"),
+        request_id=request_id(claim.id, claim.folder),
         names=names,
         body=bulk_body(list(names), shared),
     )
