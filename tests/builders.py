@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from windlass.state.model import Attempt, Claim, Event, Run
+from windlass.state.model import Attempt, Charge, Claim, Event, Run
 from windlass.state.phases import AttemptPhase, ClaimPhase
 
 
@@ -44,3 +44,18 @@ def make_event(run_id: str = "r", code: str = "noted", **fields: Any) -> Event:
     """Something that happened."""
     defaults = {"attempt": 0, "at": 1000.0, "message": f"It was {code}."}
     return Event(run=run_id, code=code, **{**defaults, **fields})
+
+
+def make_charge(run_id: str = "r", attempt: int = 1, index: int = 0, **fields: Any) -> Charge:
+    """What a claim's machines cost that are held."""
+    defaults = {
+        "name": run_id,
+        "owner": "ada",
+        "team": "",
+        "env": "",
+        "offer": "us-central1-a/a3-highgpu-8g/spot",
+        "buy": "spot",
+        "usd_per_h": 36.0,
+        "from_at": 1000.0,
+    }
+    return Charge(claim=f"{run_id}-{attempt}-{index}", run=run_id, **{**defaults, **fields})

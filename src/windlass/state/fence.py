@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from windlass.errors import InternalError, LeaseLost, PhaseIllegal, RunChanged
-from windlass.state.model import Attempt, Change, Claim, Event, Lease, Run
+from windlass.state.model import Attempt, Change, Charge, Claim, Event, Lease, Run
 from windlass.state.phases import (
     AttemptPhase,
     ClaimPhase,
@@ -75,8 +75,8 @@ def check_change(change: Change, stored: Stored) -> None:
 
 
 def _check_belongs(change: Change, stored: Stored) -> None:
-    strangers: list[Attempt | Claim | Event] = []
-    for part in (change.attempts, change.claims, change.events):
+    strangers: list[Attempt | Claim | Event | Charge] = []
+    for part in (change.attempts, change.claims, change.events, change.charges):
         strangers.extend(row for row in part if row.run != change.run.id)
     strangers += [
         claim

@@ -1,4 +1,4 @@
-"""What the store remembers: runs, attempts, claims, events, and the change that writes them.
+"""What the store remembers: runs, attempts, claims, events, charges, and the change that writes them.
 
 Must not know how they are stored. Times are seconds since 1970, UTC.
 """
@@ -48,6 +48,12 @@ class Run:
     """JSON of what the caller chose beside the spec, such as {"emulate": true}."""
     version: int = 0
     """Counts writes; a write names the version it read, so that none is lost."""
+    market: str = "{}"
+    """JSON of what was learnt while renting: which offers are blocked, until when and why."""
+    spent_usd: float = 0.0
+    """What machines cost that are gone; those that are held are in the claims."""
+    race_usd: float = 0.0
+    """The part of it that went to claims which lost a race."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +105,17 @@ class Claim:
     """Those of each node, such as `H100:8`, or a slice, such as `v5e-16`; empty for none."""
     nodes: int = 0
     """How many of them; slices, for TPUs. 0 in claims of a Windlass that did not record it."""
+    usd_per_h: float = 0.0
+    """What all of its machines cost while they are held; 0 where nothing is rented."""
+    expires_at: float | None = None
+    """When nothing of it may be left, whatever happened to us."""
+    refused: str = ""
+    """Code of the error with which it was refused for good: it never had a machine."""
+    held_from: float | None = None
+    """Since when its machines are paid for; None before there are any."""
+    held_until: float | None = None
+    is_extra: bool = False
+    """It lost a race: what it costs, the race costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +133,28 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What one claim's machines cost, with all that costs are added up by. Outlives its run."""
+
+    claim: str
+    run: str
+    name: str
+    """The run's, as the user wrote it."""
+    owner: str
+    team: str
+    """The run's labels `team` and `env`; empty when it has none."""
+    env: str
+    offer: str
+    buy: str
+    usd_per_h: float
+    from_at: float
+    until_at: float | None = None
+    """None while its machines are held."""
+    is_extra: bool = False
+    """Of a claim that lost a race."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
     """The right to write as the controller. `epoch` grows each time it changes hands."""
 
@@ -129,13 +168,14 @@ class Change:
     """Everything one step writes, in one transaction.
 
     `run.version` is the version that was read; the store adds one. Attempts and claims are
-    inserted or replaced by key; events are appended.
+    inserted or replaced by key, charges too; events are appended.
     """
 
     run: Run
     attempts: tuple[Attempt, ...] = ()
     claims: tuple[Claim, ...] = ()
     events: tuple[Event, ...] = ()
+    charges: tuple[Charge, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

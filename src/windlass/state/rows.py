@@ -12,10 +12,10 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from windlass.state.database import Row
-from windlass.state.model import Attempt, Claim, Event, Run
+from windlass.state.model import Attempt, Charge, Claim, Event, Run
 from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase, Wanted
 
-Value = TypeVar("Value", bound=Run | Attempt | Claim | Event)
+Value = TypeVar("Value", bound=Run | Attempt | Claim | Event | Charge)
 Decoder = Callable[[Any], Any]
 
 
@@ -119,7 +119,10 @@ ATTEMPTS = Table(
         "given_up": bool,
     },
 )
-CLAIMS = Table(Claim, "claims", key=("id",), decoders={"phase": _member(ClaimPhase)})
+CLAIMS = Table(
+    Claim, "claims", key=("id",), decoders={"phase": _member(ClaimPhase), "is_extra": bool}
+)
+CHARGES = Table(Charge, "charges", key=("claim",), decoders={"is_extra": bool})
 EVENTS = Table(
     Event, "events", key=("sequence",), decoders={"details": json.loads}, given="sequence"
 )

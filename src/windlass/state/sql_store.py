@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from windlass.errors import RunChanged, RunNotReady, RunUnknown
-from windlass.state import past
+from windlass.state import ledger, past
 from windlass.state.database import Database, Row
 from windlass.state.fence import (
     Stored,
@@ -19,7 +19,7 @@ from windlass.state.fence import (
     check_requeue,
     check_version,
 )
-from windlass.state.model import Attempt, Change, Claim, Event, Lease, Run, RunState
+from windlass.state.model import Attempt, Change, Charge, Claim, Event, Lease, Run, RunState
 from windlass.state.past import Held, Pace
 from windlass.state.phases import (
     ENDED_RUNS,
@@ -29,7 +29,7 @@ from windlass.state.phases import (
     Wanted,
     is_ended,
 )
-from windlass.state.rows import ATTEMPTS, CLAIMS, EVENTS, RUNS, storable
+from windlass.state.rows import ATTEMPTS, CHARGES, CLAIMS, EVENTS, RUNS, storable
 
 # Word for word the condition of the index `runs_live`, or SQLite would not use it.
 LIVE = "phase IN ({})".format(", ".join(f"'{p}'" for p in RunPhase if p not in ENDED_RUNS))
@@ -219,6 +219,7 @@ class SqlStore:
             check_lease(lease, self._lease())
             check_change(change, self._stored(change))
             written = replace(change.run, version=change.run.version + 1)
+            self._database.repeat(CHARGES.upsert, [CHARGES.row(one) for one in change.charges])
             return self._put(written, change.events, attempts=change.attempts, claims=change.claims)
 
     def data_version(self) -> int:
@@ -238,6 +239,14 @@ class SqlStore:
     def paces(self, name: str) -> Sequence[Pace]:
         """See Store, promise 19."""
         return past.paces(self._database, name)
+
+    # ---- the accountant's side -------------------------------------------------------------
+
+    def charges(
+        self, *, run_id: str | None = None, since: float | None = None
+    ) -> Sequence[Charge]:
+        """See Store, promise 20."""
+        return ledger.charges(self._database, run_id=run_id, since=since)
 
     # ---- rows ------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from windlass.state.model import Attempt, Change, Claim, Event, Lease, Run, RunState
+from windlass.state.model import Attempt, Change, Charge, Claim, Event, Lease, Run, RunState
 from windlass.state.past import Held, Pace
 from windlass.state.phases import RunPhase, Wanted
 
@@ -97,3 +97,11 @@ class Store(Protocol):
     def paces(self, name: str) -> Sequence[Pace]:
         """19. Times of steps that runs of this name have shown, with the accelerators they ran on;
         newest first."""
+
+    # ---- the accountant's side -------------------------------------------------------------
+
+    def charges(
+        self, *, run_id: str | None = None, since: float | None = None
+    ) -> Sequence[Charge]:
+        """20. What machines have cost, oldest first: of one run or of all, also of runs that were
+        removed; those held at `since` or later."""
