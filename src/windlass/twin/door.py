@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +21,7 @@ from windlass.twin.discovery.names import field_names
 from windlass.twin.messages import Request, Response, json_response
 from windlass.twin.refusals import Refusal
 from windlass.twin.tokens import Tokens, bearer, unauthenticated
+from windlass.twin.watching import Overheard
 
 if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
@@ -114,7 +115,7 @@ class Door:
         for surface in self._surfaces:
             if surface.handles(request):
                 answer = partial(surface.answer, principal=principal)
-                return self._with_faults(request, answer, method="")
+                return self._watched(request, partial(self._with_faults, answer=answer, method=""))
         return self._call(request, principal=principal)
 
     def _principal(self, request: Request) -> str:
@@ -128,7 +129,7 @@ class Door:
     def _call(self, request: Request, *, principal: str) -> Response:
         found = self._router.find(request.host, request.method, request.path)
         if found.match is None:
-            return _no_such_path(request).response()
+            return self._unknown(request)
         body: Any = None
 
         def carry_out(arrived: Request) -> Response:
@@ -144,6 +145,23 @@ class Door:
         response = self._with_faults(request, carry_out, method=found.match.method.id)
         if self._watcher is not None:
             self._watcher(request, body, response, found.match.method.id)
+        return response
+
+    def _unknown(self, request: Request) -> Response:
+        response = _no_such_path(request).response()
+        if self._watcher is not None:
+            self._watcher(request, None, response, "")
+        return response
+
+    def _watched(self, request: Request, answer: Callable[[Request], Response]) -> Response:
+        """Show a watcher what a surface is asked; its bodies are too long to be read first."""
+        if self._watcher is None:
+            return answer(request)
+        body = Overheard(request.body)
+        response = answer(replace(request, body=body))
+        match = self._router.find(request.host, request.method, request.path).match
+        document = body.document(request.headers.get("content-type", ""))
+        self._watcher(request, document, response, match.method.id if match else "")
         return response
 
     def _with_faults(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from windlass.twin.budgets import service as budgets
 from windlass.twin.cloudquotas import service as cloudquotas
+from windlass.twin.container import service as container
 from windlass.twin.monitoring import service as monitoring
 from windlass.twin.oslogin import service as oslogin
 from windlass.twin.secretmanager import service as secretmanager
@@ -28,4 +29,5 @@ def routes(ground: Ground, fleet: Fleet) -> dict[str, Route]:
         **budgets.routes(cloud),
         **monitoring.routes(cloud, fleet=fleet, instances=ground.instances),
         **oslogin.routes(cloud),
+        **container.routes(ground, fleet=fleet),
     }

@@ -23,6 +23,7 @@ from windlass.twin.compute.instance import (
 from windlass.twin.compute.links import last, parts
 from windlass.twin.compute.listing import Keyed, aggregated, listed
 from windlass.twin.compute.scopes import Scope, already_exists, in_use, invalid, not_found
+from windlass.twin.compute.snapshots import Snapshots
 
 if TYPE_CHECKING:
     from windlass.twin.compute.ground import Ground
@@ -58,13 +59,7 @@ class Disks:
             check_delete=_check_delete,
         )
         self.collection = Collection(base, kind)
-        snapshot = Kind(
-            collection="snapshots",
-            singular="snapshot",
-            has_labels=True,
-            complete=self._complete_snapshot,
-        )
-        self._snapshots = Collection(base, snapshot)
+        self._snapshots = Snapshots(base)
         base.instances.listeners.append(self)
         base.asks.checks.append(self.check_ask)
 
@@ -218,13 +213,7 @@ class Disks:
     def create_snapshot(self, call: Call) -> dict[str, Any]:
         """What is on it now, kept."""
         scope, resource = self._found(call)
-        body = {
-            **call.body,
-            "sourceDisk": resource["selfLink"],
-            "sourceDiskId": resource["id"],
-            "diskSizeGb": resource["sizeGb"],
-        }
-        self._snapshots.make(call, Scope(scope.project, "global"), body)
+        self._snapshots.take(call, resource)
         return self.collection.operation(call, scope, resource)
 
     # --- inside
@@ -315,23 +304,12 @@ class Disks:
         if disk.get("sourceImage"):
             self._images.check(disk["sourceImage"], project=scope.project)
         size = disk.get("sizeGb")
-        snapshot = disk.get("sourceSnapshot")
-        if snapshot:
-            key = Scope(scope.project, "global").key(last(snapshot))
-            kept = self._snapshots.shelf.get(key)
-            if kept is None:
-                raise not_found(Scope(scope.project, "global"), "snapshots", last(snapshot))
-            size = size or kept["diskSizeGb"]
+        if disk.get("sourceSnapshot"):
+            size = size or self._snapshots.size_gb(disk["sourceSnapshot"], scope.project)
         disk["sizeGb"] = str(size or DEFAULT_DISK_GB)
         disk.setdefault("type", scope.link("diskTypes", DEFAULT_TYPE))
         disk.setdefault("physicalBlockSizeBytes", "4096")
         disk["status"] = "READY"
-
-    def _complete_snapshot(self, call: Call | None, scope: Scope, one: dict[str, Any]) -> None:
-        one["status"] = "READY"
-        one.setdefault("snapshotType", "STANDARD")
-        one.setdefault("storageLocations", ["us"])
-        one |= {"storageBytes": "0", "storageBytesStatus": "UP_TO_DATE"}
 
 
 def named_disks(instance: Instance) -> list[dict[str, Any]]:

@@ -133,6 +133,10 @@ def shown(group: Group, find: Finding) -> dict[str, Any]:
     actions["none"] = running
     return {
         **group.resource,
+        "versions": [
+            {**one, "targetSize": {**one.get("targetSize", {}), "calculated": group.target}}
+            for one in group.resource["versions"]
+        ],
         "currentActions": actions,
         "fingerprint": fingerprint((group.template, group.target)),
         "status": {

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from windlass.twin.call import Call, Handler, Route, locked
-from windlass.twin.compute.asks import check_name
+from windlass.twin.compute.asks import check_name, run_seconds
 from windlass.twin.compute.fingerprints import fingerprint
 from windlass.twin.compute.group import Group, made_with, shown, shown_members
 from windlass.twin.compute.links import last, normalised
@@ -108,15 +108,15 @@ class GroupMethods:
         versions = body.get("versions")
         if versions and "instanceTemplate" not in body:
             body["instanceTemplate"] = versions[0].get("instanceTemplate", group.template)
-        before = group.template
+        before = _version(group)
         policy = {**group.resource["updatePolicy"], **(body.pop("updatePolicy", None) or {})}
         group.resource.update({**body, "updatePolicy": policy})
         self._groups.retemplate(group)
         if target is not None:
             _check_size(target)
             self._groups.resize(group, int(target))
-        if group.template != before and policy["type"] == "PROACTIVE":
-            self._update(group, list(group.members))
+        if _version(group) != before and policy["type"] == "PROACTIVE":
+            self._roll_out(group, policy)
         return self._operation(call, group)
 
     def resize(self, call: Call) -> dict[str, Any]:
@@ -244,6 +244,20 @@ class GroupMethods:
                 stale.append(name)
         self._groups.recreate(group, stale)
 
+    def _roll_out(self, group: Group, policy: dict[str, Any]) -> None:
+        """A new version reaches every member: one of another name, though of the same template,
+        is how a client has all of them replaced or restarted."""
+        names = list(group.members)
+        if policy["minimalAction"] != "RESTART":
+            self._groups.recreate(group, names)
+            return
+        self._update(group, names)
+        for name in names:
+            instance = self._find(group.key_of(name))
+            if instance is not None and instance.status == "RUNNING":
+                run_s = run_seconds(instance.scheduling)
+                self._base.instances.restart(instance, run_s=run_s)
+
     def _keyed_groups(self, prefix: str) -> Iterable[Keyed]:
         return ((one.key, self._group(one)) for one in self._groups.under(prefix))
 
@@ -268,6 +282,10 @@ class GroupMethods:
         return self._base.operations.start(
             call, group.scope, target=resource["selfLink"], target_id=resource["id"]
         )
+
+
+def _version(group: Group) -> tuple[str, list[str]]:
+    return group.template, [one.get("name", "") for one in group.resource["versions"]]
 
 
 def _check_size(size: Any) -> None:

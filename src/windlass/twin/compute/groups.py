@@ -304,9 +304,7 @@ class Groups:
             resource["instanceTemplate"] = versions[0].get("instanceTemplate", "")
         if not resource.get("instanceTemplate"):
             raise invalid("instanceTemplate", "", "An instance template must be specified.")
-        resource["versions"] = versions or [
-            {"instanceTemplate": resource["instanceTemplate"], "targetSize": {"calculated": 0}}
-        ]
+        resource["versions"] = versions or [{"instanceTemplate": resource["instanceTemplate"]}]
         resource.setdefault("baseInstanceName", resource["name"])
         resource["targetSize"] = int(resource.get("targetSize", 0))
         resource["instanceGroup"] = scope.link("instanceGroups", resource["name"])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from windlass.twin.call import Call, Route, locked
 from windlass.twin.compute.asks import check_labels, check_name
+from windlass.twin.compute.ending import Endings, guest_grace_s
 from windlass.twin.compute.fingerprints import STALE_LABELS, check_fingerprint, fingerprint
 from windlass.twin.compute.instance import Instance
 from windlass.twin.compute.links import normalised
@@ -43,6 +44,7 @@ class InstanceMethods:
         self, base: Ground, templates: Templates, *, flex: FlexStart, disks: Disks
     ) -> None:
         self._base = base
+        self.endings = Endings(base)
         self._disks = disks
         self._templates = templates
         self._flex = flex
@@ -123,8 +125,8 @@ class InstanceMethods:
             )
             raise Refusal(400, message, reason="invalidResourceUsage")
         seconds = base.cloud.settings.delays.stop
-        base.instances.delete(instance, seconds=seconds)
-        return self._operation(call, instance, seconds=seconds)
+        base.instances.delete(instance, seconds=seconds, grace_s=guest_grace_s(call))
+        return self.endings.operation(call, instance, seconds=seconds)
 
     def update(self, call: Call) -> dict[str, Any]:
         """Several fields at once."""

@@ -6,7 +6,7 @@ Must not run anything: the fleet does, and tells of it here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from windlass.twin.compute.asks import run_seconds
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 SERVICE = "compute"
 GUEST_GRACE_S = 90.0
 """So long a guest has to shut down when it is stopped or deleted."""
+ENDING_LOOK_S = 0.25
+"""How often is looked whether it has."""
 
 
 class Listener(Protocol):
@@ -48,9 +50,16 @@ class Instances:
         """How many there have been."""
         self.project_metadata: Mapping[str, str] = {}
         self.guest_attributes = GuestAttributes(cloud)
-        self.listeners: list[Listener] = [self.guest_attributes]
+        self._listeners: dict[str, list[Listener]] = {}
+        self.listen(self.guest_attributes, ["gone"])
         fleet.watch(SERVICE, self)
         cloud.on("compute.instance.gone", self._gone)
+        cloud.on("compute.instance.off", self._off)
+
+    def listen(self, listener: Listener, words: Iterable[str]) -> None:
+        """Tell somebody of instances that come to one of these."""
+        for what in words:
+            self._listeners.setdefault(what, []).append(listener)
 
     # --- what is there
 
@@ -135,11 +144,15 @@ class Instances:
             self._tell(instance, "starting")
         self._fleet.start(machine, boot_s=self._cloud.settings.delays.boot, run_s=run_s)
 
-    def stop(self, instance: Instance, *, status: str = "TERMINATED") -> None:
-        """Turn it off; its disks stay."""
-        self._fleet.stop(self._machine(instance), grace_s=GUEST_GRACE_S)
-        self._stopped(instance, status)
-        self._tell(instance, End.STOPPED.value)
+    def stop(
+        self, instance: Instance, *, status: str = "TERMINATED", grace_s: float = GUEST_GRACE_S
+    ) -> None:
+        """Turn it off; its disks stay. It is stopping until what runs in it has ended."""
+        machine = self._machine(instance)
+        self._fleet.stop(machine, grace_s=grace_s)
+        instance.status = "STOPPING" if status == "TERMINATED" else "SUSPENDING"
+        self.save(instance)
+        self._off(f"{instance.key} {instance.id} {machine.starts} {status}")
 
     def restart(self, instance: Instance, *, run_s: float | None) -> None:
         """Off and on at once."""
@@ -157,18 +170,18 @@ class Instances:
         else:
             self.stop(instance)
 
-    def delete(self, instance: Instance, *, seconds: float) -> None:
-        """It will be gone in so long."""
+    def delete(self, instance: Instance, *, seconds: float, grace_s: float = GUEST_GRACE_S) -> None:
+        """It will be gone in so long, and not before what runs in it has ended."""
         machine = self._fleet.get(instance.machine)
         if machine is not None:
-            self._fleet.stop(machine, grace_s=GUEST_GRACE_S)
+            self._fleet.stop(machine, grace_s=grace_s)
         instance.status = "STOPPING"
         self.save(instance)
-        key = f"{instance.key} {instance.id}"
         if seconds > 0:
+            key = f"{instance.key} {instance.id}"
             self._cloud.later(seconds, "compute.instance.gone", key)
         else:
-            self._gone(key)
+            self._vanish(instance)
 
     def take_back(self, operation: dict[str, Any]) -> None:
         """An insert has failed after all: Google leaves no instance behind."""
@@ -232,14 +245,15 @@ class Instances:
         instance = self._shelf.get(machine.owner)
         if instance is None:
             return
-        action = instance.scheduling.get("instanceTerminationAction", "STOP")
+        asked = instance.value("scheduling") or {}
+        action = asked.get("instanceTerminationAction", "STOP")
         self._stopped(instance, "TERMINATED")
         self._tell(instance, end.value)
         if self._shelf.get(machine.owner) is not instance:
             return  # A listener has seen to it.
         is_taken = end in (End.PREEMPTED, End.EXPIRED)
         if is_taken and (action == "DELETE" or machine.wanted.model is Model.FLEX_START):
-            self._gone(f"{instance.key} {instance.id}")
+            self._vanish(instance)
         elif end is End.FAILED and instance.scheduling["automaticRestart"]:
             self.start(instance, run_s=None)
 
@@ -256,16 +270,38 @@ class Instances:
     def _gone(self, appointment: str) -> None:
         key, _, instance_id = appointment.rpartition(" ")
         instance = self._shelf.get(key)
-        if instance is None or instance.id != instance_id:
-            return
-        self._shelf.drop(key)
+        if instance is not None and instance.id == instance_id:
+            self._vanish(instance)
+
+    def _vanish(self, instance: Instance) -> None:
+        """It is gone, once nothing runs in it any more."""
         machine = self._fleet.get(instance.machine)
+        if machine is not None and machine.is_live:
+            key = f"{instance.key} {instance.id}"
+            self._cloud.later(ENDING_LOOK_S, "compute.instance.gone", key)
+            return
+        self._shelf.drop(instance.key)
         if machine is not None:
-            self._fleet.remove(machine, grace_s=GUEST_GRACE_S)
+            self._fleet.remove(machine)
         self._tell(instance, "gone")
 
+    def _off(self, appointment: str) -> None:
+        """It has been stopped, unless something still runs in it or it was started again."""
+        key, instance_id, starts, status = appointment.split(" ")
+        instance = self._shelf.get(key)
+        machine = self._fleet.get(instance.machine) if instance is not None else None
+        if instance is None or instance.id != instance_id or machine is None:
+            return
+        if str(machine.starts) != starts:
+            return
+        if machine.is_live:
+            self._cloud.later(ENDING_LOOK_S, "compute.instance.off", appointment)
+            return
+        self._stopped(instance, status)
+        self._tell(instance, End.STOPPED.value)
+
     def _tell(self, instance: Instance, what: str) -> None:
-        for listener in self.listeners:
+        for listener in self._listeners.get(what, ()):
             listener.heard(instance, what)
 
 

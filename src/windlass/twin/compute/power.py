@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from windlass.twin.call import Call, Route, locked
 from windlass.twin.compute.asks import Ask, run_seconds
+from windlass.twin.compute.ending import guest_grace_s
 from windlass.twin.compute.instance import Instance
 from windlass.twin.refusals import Refusal
 
@@ -32,6 +33,7 @@ class Power:
     def __init__(self, base: Ground, methods: InstanceMethods) -> None:
         self._base = base
         self.named = methods.named
+        self._endings = methods.endings
         self.consoles: Consoles | None = None
 
     def routes(self) -> dict[str, Route]:
@@ -82,8 +84,10 @@ class Power:
         """Turn it off."""
         instance = self.named(call)
         if instance.status not in ("TERMINATED", "STOPPING"):
-            self._base.instances.stop(instance)
-        return self._operation(call, instance, seconds=self._base.cloud.settings.delays.stop)
+            self._base.instances.stop(instance, grace_s=guest_grace_s(call))
+        return self._endings.operation(
+            call, instance, seconds=self._base.cloud.settings.delays.stop
+        )
 
     def suspend(self, call: Call) -> dict[str, Any]:
         """Turn it off, to go on later. Its memory is not kept: it boots again."""
@@ -95,7 +99,9 @@ class Power:
             raise Refusal(400, message, reason="invalidResourceUsage")
         if instance.status == "RUNNING":
             self._base.instances.stop(instance, status="SUSPENDED")
-        return self._operation(call, instance, seconds=self._base.cloud.settings.delays.stop)
+        return self._endings.operation(
+            call, instance, seconds=self._base.cloud.settings.delays.stop
+        )
 
     def reset(self, call: Call) -> dict[str, Any]:
         """Off and on at once."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 SERVICE = "tpu"
 GUEST_GRACE_S = 90.0
 """So long a machine has to shut down."""
+ENDING_LOOK_S = 0.25
+"""How often is looked whether it has."""
 ABORTED = 10
 
 
@@ -272,7 +274,9 @@ class Nodes:
 
     def _stopped(self, appointment: str) -> None:
         node = self._kept(appointment)
-        if node is not None and node.state == "STOPPING":
+        if node is not None and any(machine.is_live for machine in self.machines(node)):
+            self._cloud.later(ENDING_LOOK_S, "tpu.node.stopped", appointment)
+        elif node is not None and node.state == "STOPPING":
             node.state = "STOPPED"
             self.save(node)
             self._tell(node, "stopped")
@@ -281,9 +285,13 @@ class Nodes:
         node = self._kept(appointment)
         if node is None:
             return
+        if any(machine.is_live for machine in self.machines(node)):
+            # What runs in its workers has yet to end; until then it is being deleted.
+            self._cloud.later(ENDING_LOOK_S, "tpu.node.gone", appointment)
+            return
         self._shelf.drop(node.name)
         for machine in self.machines(node):
-            self._fleet.remove(machine, grace_s=GUEST_GRACE_S)
+            self._fleet.remove(machine)
         self._tell(node, "gone")
 
     def _tell(self, node: Node, what: str) -> None:

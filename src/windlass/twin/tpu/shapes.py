@@ -6,11 +6,12 @@ Must not know where a resource comes from: it is given in the widest shape.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from windlass.twin.compute.filters import parsed
 from windlass.twin.discovery.api import load_api
+from windlass.twin.discovery.fitting import fitted
 from windlass.twin.paging import page
 
 if TYPE_CHECKING:
@@ -27,22 +28,7 @@ def shaped(version: str, schema: str, resource: dict[str, Any]) -> dict[str, Any
         resource = {**resource, "apiVersion": API_VERSIONS[version]}
         if version == "v1":
             resource = _first_node(resource)
-    schemas = load_api("tpu", version).schemas
-    fitted: dict[str, Any] = _fitted(schemas, {"$ref": schema}, resource)
-    return fitted
-
-
-def _fitted(schemas: Mapping[str, Any], schema: Mapping[str, Any], value: Any) -> Any:
-    """Without the fields that the version does not have."""
-    schema = schemas[schema["$ref"]] if "$ref" in schema else schema
-    if isinstance(value, list):
-        return [_fitted(schemas, schema.get("items", {}), one) for one in value]
-    fields = schema.get("properties")
-    if not isinstance(value, dict) or fields is None:
-        return value
-    return {
-        name: _fitted(schemas, fields[name], one) for name, one in value.items() if name in fields
-    }
+    return fitted(load_api("tpu", version), schema, resource)
 
 
 def _first_node(node: dict[str, Any]) -> dict[str, Any]:

@@ -137,6 +137,22 @@ def test_new_template_reaches_members_when_it_is_to() -> None:
     assert types == {"e2-small"}
 
 
+def test_version_of_a_new_name_replaces_or_restarts_all_members() -> None:
+    google = _made()
+    template = "global/instanceTemplates/tmpl"
+    before = [one["id"] for one in google.members()]
+    policy = {"type": "PROACTIVE", "minimalAction": "REPLACE"}
+    version = {"instanceTemplate": template, "name": "again"}
+    google.good("PATCH", MIG, {"versions": [version], "updatePolicy": policy})
+    replaced = [one["id"] for one in google.members()]
+    assert not set(before) & set(replaced)
+    policy["minimalAction"] = "RESTART"
+    version["name"] = "once more"
+    google.good("PATCH", MIG, {"versions": [version], "updatePolicy": policy})
+    assert [one["id"] for one in google.members()] == replaced
+    assert {machine.starts for machine in google.twin.fleet.all()} == {2}
+
+
 def test_group_goes_with_its_instances() -> None:
     google = _made()
     google.good("DELETE", MIG)
