@@ -8,7 +8,10 @@ an engine: which node it is, a machine finds out from its own metadata.
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
+
+from windlass.engines.bootstrap_programs import AWAIT, BY_NAME, EXPIRE, FETCH, GIVE_BACK, MACHINE
 
 AGENT = "agent.pyz"
 PLACE = "/var/lib/windlass"
@@ -19,54 +22,61 @@ SCRIPT = """#!/bin/bash
 # Windlass: start the agent of this node.
 set -u
 mkdir -p {place} && chmod 700 {place} && cd {place}
-cat > fetch.py <<'WINDLASS'
-{fetch}
-WINDLASS
-cat > order.json <<'WINDLASS'
-{order}
-WINDLASS
-for wait in 1 2 4 8 16 30 30 30; do
+{files}{meanwhile}for wait in 1 2 4 8 16 30 30 30; do
   python3 fetch.py {agent_url} {agent} && break
   sleep $wait
 done
-python3 {agent} node.json
-{leave}"""
+{run}{leave}"""
+FILE = """\
+cat > {name} <<'WINDLASS'
+{content}
+WINDLASS
+"""
 
-FETCH = """\
-import json, os, sys, urllib.parse, urllib.request
-def metadata(path):
-    host = os.environ.get("GCE_METADATA_HOST", "metadata.google.internal")
-    url = "http://%s/computeMetadata/v1/%s" % (host, path)
-    request = urllib.request.Request(url, headers={"Metadata-Flavor": "Google"})
-    # The metadata server is never behind a proxy.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    return opener.open(request, timeout=20).read().decode()
-url, place = sys.argv[1:]
-bucket, _, name = url[len("gs://"):].partition("/")
-token = json.loads(metadata("instance/service-accounts/default/token"))["access_token"]
-target = "https://storage.googleapis.com/storage/v1/b/%s/o/%s?alt=media" % (
-    bucket, urllib.parse.quote(name, safe=""))
-request = urllib.request.Request(target, headers={"Authorization": "Bearer " + token})
-content = urllib.request.urlopen(request, timeout=120).read()
-with open(place + ".part", "wb") as file:
-    file.write(content)
-os.replace(place + ".part", place)
-order = json.load(open("order.json"))
-order["address"] = metadata("instance/network-interfaces/0/ip")
-order["node"] = int(metadata(order.pop("node_from")).rpartition("-")[2])
-json.dump(order, open("node.json", "w"))"""
+RUN = f"python3 {AGENT} node.json\n"
+# Where the shell may be the only one who is told that the machine goes, it passes that on and lives
+# until the agent has ended, so that what comes after it is done too.
+RUN_AND_HEED = f"""\
+python3 {AGENT} node.json &
+agent=$!
+trap 'kill -TERM $agent 2>/dev/null' TERM
+{{meanwhile}}while kill -0 $agent 2>/dev/null; do wait $agent; done
+"""
 
 
-def startup_script(order: dict[str, Any], *, agent_url: str, leave: str) -> str:
-    """The script for one node; `leave` are the lines that give the machine back when the agent
-    has ended."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How a node of an engine starts, and what it does besides."""
+
+    machine: str = BY_NAME
+    """Python lines that define `node(order)`, `address(order)` and `environment(order)`."""
+    meanwhile: str = ""
+    """Lines before the agent is fetched; what takes long goes into the background."""
+    run: str = RUN
+    leave: str
+    """Lines for when the agent has ended: they give the machine back."""
+    is_gang: bool = False
+    """Whether the programs for gangs that live and die as one are needed: await.py, expire.py,
+    give_back.py."""
+
+
+def startup_script(order: dict[str, Any], *, agent_url: str, manner: Manner) -> str:
+    """The script for one node."""
+    files = {
+        "machine.py": f"{MACHINE}\n{manner.machine}",
+        "fetch.py": FETCH,
+        "order.json": json.dumps(order, indent=1, sort_keys=True),
+    }
+    if manner.is_gang:
+        files |= {"await.py": AWAIT, "expire.py": EXPIRE, "give_back.py": GIVE_BACK}
     return SCRIPT.format(
-        leave=leave,
         place=PLACE,
-        fetch=FETCH,
-        order=json.dumps(order, indent=1, sort_keys=True),
+        files="".join(FILE.format(name=name, content=text) for name, text in files.items()),
+        meanwhile=manner.meanwhile,
         agent=AGENT,
         agent_url=agent_url,
+        run=manner.run,
+        leave=manner.leave,
     )
 
 

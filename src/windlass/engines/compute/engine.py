@@ -14,15 +14,9 @@ from windlass.agent.folder import Folder
 from windlass.catalog.query import Catalog
 from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
 from windlass.engines.compute import request as requests
-from windlass.engines.compute.naming import (
-    CLAIM_LABEL,
-    OURS,
-    claim_of,
-    handle_of,
-    label_value,
-    split_handle,
-)
+from windlass.engines.compute.naming import claim_of
 from windlass.engines.compute.request import ComputeRequest
+from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, split_handle
 from windlass.errors import EngineTransient, WindlassError
 from windlass.google.compute import Compute, operation_errors
 from windlass.google.refusals import operation_error

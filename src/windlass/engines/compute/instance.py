@@ -10,8 +10,8 @@ from typing import Any
 
 from windlass.catalog.model import Buy, Offer
 from windlass.engines.base import ClaimRequest
-from windlass.engines.compute.naming import CLAIM_LABEL, labels
 from windlass.engines.compute.options import ComputeOptions
+from windlass.engines.labels import CLAIM_LABEL, labels
 
 CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
 LONGEST_RUN_S = 120 * 86_400

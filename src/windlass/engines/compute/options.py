@@ -6,10 +6,10 @@ Must not guess at what it does not know: an unknown key is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
-from windlass.errors import EngineRejected
+from windlass.engines.options import read_options
 
 HYPERDISK_FAMILIES = frozenset(
     {"a3-ultragpu", "a4-highgpu", "a4x", "c4", "c4a", "c4d", "n4", "h4d", "x4", "m4", "z3"}
@@ -41,18 +41,4 @@ class ComputeOptions:
 
 def options_of(given: Mapping[str, Any], *, defaults: Mapping[str, Any]) -> ComputeOptions:
     """The options of a claim. Raises EngineRejected for a key or a type that makes no sense."""
-    known = {field.name: field.type for field in fields(ComputeOptions)}
-    merged = {**defaults, **given}
-    for key, value in merged.items():
-        if key not in known:
-            raise EngineRejected(
-                f"engine.compute has no option {key!r}",
-                remedy=f"Options here: {', '.join(sorted(known))}.",
-            )
-        wanted = {"bool": bool, "int": int, "str": str}[str(known[key])]
-        if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-            raise EngineRejected(
-                f"engine.compute.{key} is {value!r}",
-                remedy=f"Write a value of type {wanted.__name__}.",
-            )
-    return ComputeOptions(**merged)
+    return read_options(ComputeOptions, "compute", given, defaults=defaults)

@@ -12,11 +12,12 @@ from typing import Any
 from windlass.catalog.model import Offer
 from windlass.catalog.query import Catalog
 from windlass.engines.base import ClaimRequest
-from windlass.engines.bootstrap import node_order, startup_script
+from windlass.engines.bootstrap import Manner, node_order, startup_script
 from windlass.engines.compute.images import image_for
 from windlass.engines.compute.instance import bulk_body, properties
-from windlass.engines.compute.naming import instance_name, request_id
+from windlass.engines.compute.naming import instance_name
 from windlass.engines.compute.options import options_of
+from windlass.engines.labels import request_id
 from windlass.errors import EngineRejected
 
 # A machine that is not needed deletes itself, so that a gang which has ended costs nothing even
@@ -71,7 +72,7 @@ def render(
         offer,
         options,
         image=options.image or image_for(catalog, offer),
-        script=startup_script(order, agent_url=agent_url, leave=LEAVE),
+        script=startup_script(order, agent_url=agent_url, manner=Manner(leave=LEAVE)),
     )
     names = tuple(instance_name(claim.id, node) for node in range(claim.nodes))
     return ComputeRequest(

@@ -1,0 +1,60 @@
+"""Labels and names of what engines rent from Google: how a claim's things are found again.
+
+Must not look anything up. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+
+from windlass.engines.base import ClaimRequest, Handle
+
+NAME_MAX = 63
+OURS = "windlass"
+CLAIM_LABEL = "windlass-claim"
+RUN_LABEL = "windlass-run"
+EXPIRY_LABEL = "windlass-expires"
+_SPACE = uuid.UUID("6f1d2a56-7b0e-4d7c-9f0a-3d0f5a1f7c11")
+
+
+def label_value(text: str) -> str:
+    """A text as a label's value."""
+    return fitted("".join(c if c.isalnum() or c in "-_" else "-" for c in text.lower()), NAME_MAX)
+
+
+def labels(claim: ClaimRequest) -> dict[str, str]:
+    """What every object of a claim carries."""
+    own = {
+        OURS: "true",
+        CLAIM_LABEL: label_value(claim.id),
+        RUN_LABEL: label_value(claim.run),
+    }
+    if claim.expires_at is not None:
+        own[EXPIRY_LABEL] = str(int(claim.expires_at))
+    given = {label_value(key): label_value(value) for key, value in claim.labels.items()}
+    return {**given, **own}
+
+
+def request_id(claim: str, part: str) -> str:
+    """The same for the same claim, whoever asks: Google does nothing twice for one id."""
+    return str(uuid.uuid5(_SPACE, f"{claim}/{part}"))
+
+
+def handle_of(place: str, claim: str) -> Handle:
+    """The engine's name for a claim: where it is, and which."""
+    return Handle(f"{place}/{claim}")
+
+
+def split_handle(handle: Handle) -> tuple[str, str]:
+    """Place and claim of a handle."""
+    place, _, claim = handle.partition("/")
+    return place, claim
+
+
+def fitted(text: str, length: int) -> str:
+    """A text in so many characters; one that is cut is still told from others."""
+    if len(text) <= length:
+        return text.rstrip("-")
+    mark = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{text[: length - 9].rstrip('-')}-{mark}"
