@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 SERVICE = "compute"
 GUEST_GRACE_S = 90.0
 """So long a guest has to shut down when it is stopped or deleted."""
+ENDING_LOOK_S = 0.25
+"""How often is looked whether it has."""
 
 
 class Listener(Protocol):
@@ -52,6 +54,7 @@ class Instances:
         self.listen(self.guest_attributes, ["gone"])
         fleet.watch(SERVICE, self)
         cloud.on("compute.instance.gone", self._gone)
+        cloud.on("compute.instance.off", self._off)
 
     def listen(self, listener: Listener, words: Iterable[str]) -> None:
         """Tell somebody of instances that come to one of these."""
@@ -141,11 +144,15 @@ class Instances:
             self._tell(instance, "starting")
         self._fleet.start(machine, boot_s=self._cloud.settings.delays.boot, run_s=run_s)
 
-    def stop(self, instance: Instance, *, status: str = "TERMINATED") -> None:
-        """Turn it off; its disks stay."""
-        self._fleet.stop(self._machine(instance), grace_s=GUEST_GRACE_S)
-        self._stopped(instance, status)
-        self._tell(instance, End.STOPPED.value)
+    def stop(
+        self, instance: Instance, *, status: str = "TERMINATED", grace_s: float = GUEST_GRACE_S
+    ) -> None:
+        """Turn it off; its disks stay. It is stopping until what runs in it has ended."""
+        machine = self._machine(instance)
+        self._fleet.stop(machine, grace_s=grace_s)
+        instance.status = "STOPPING" if status == "TERMINATED" else "SUSPENDING"
+        self.save(instance)
+        self._off(f"{instance.key} {instance.id} {machine.starts} {status}")
 
     def restart(self, instance: Instance, *, run_s: float | None) -> None:
         """Off and on at once."""
@@ -163,11 +170,11 @@ class Instances:
         else:
             self.stop(instance)
 
-    def delete(self, instance: Instance, *, seconds: float) -> None:
-        """It will be gone in so long."""
+    def delete(self, instance: Instance, *, seconds: float, grace_s: float = GUEST_GRACE_S) -> None:
+        """It will be gone in so long, and not before what runs in it has ended."""
         machine = self._fleet.get(instance.machine)
         if machine is not None:
-            self._fleet.stop(machine, grace_s=GUEST_GRACE_S)
+            self._fleet.stop(machine, grace_s=grace_s)
         instance.status = "STOPPING"
         self.save(instance)
         if seconds > 0:
@@ -267,11 +274,31 @@ class Instances:
             self._vanish(instance)
 
     def _vanish(self, instance: Instance) -> None:
-        self._shelf.drop(instance.key)
+        """It is gone, once nothing runs in it any more."""
         machine = self._fleet.get(instance.machine)
+        if machine is not None and machine.is_live:
+            key = f"{instance.key} {instance.id}"
+            self._cloud.later(ENDING_LOOK_S, "compute.instance.gone", key)
+            return
+        self._shelf.drop(instance.key)
         if machine is not None:
-            self._fleet.remove(machine, grace_s=GUEST_GRACE_S)
+            self._fleet.remove(machine)
         self._tell(instance, "gone")
+
+    def _off(self, appointment: str) -> None:
+        """It has been stopped, unless something still runs in it or it was started again."""
+        key, instance_id, starts, status = appointment.split(" ")
+        instance = self._shelf.get(key)
+        machine = self._fleet.get(instance.machine) if instance is not None else None
+        if instance is None or instance.id != instance_id or machine is None:
+            return
+        if str(machine.starts) != starts:
+            return
+        if machine.is_live:
+            self._cloud.later(ENDING_LOOK_S, "compute.instance.off", appointment)
+            return
+        self._stopped(instance, status)
+        self._tell(instance, End.STOPPED.value)
 
     def _tell(self, instance: Instance, what: str) -> None:
         for listener in self._listeners.get(what, ()):
