@@ -6,6 +6,7 @@ taken back in each simulated minute, and its group makes it anew.
 
 from __future__ import annotations
 
+import gc
 import json
 import resource
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 from figures import Figure, Result
 
 from windlass.catalog.load import load_catalog
+from windlass.cli.main import GARBAGE_AFTER
 from windlass.twin.assembly import Parts, Twin, build
 from windlass.twin.cloud import Cloud
 from windlass.twin.market import Rule
@@ -64,6 +66,7 @@ class NoKeys:
 
 def measure() -> Result:
     """The median of some spans for each size, the largest last: the peak of memory is its."""
+    gc.set_threshold(GARBAGE_AFTER)
     figures: list[Figure] = []
     for size in SIZES:
         clock = SimulatedClock()
@@ -71,6 +74,8 @@ def measure() -> Result:
         twin = _populated(clock, size)
         made_s = time.perf_counter() - begun
         spans = sorted(_lived(twin, clock) for _ in range(SPANS))
+        del twin
+        gc.collect()
         each_s = spans[SPANS // 2]
         hours_per_s = 1 / (each_s * size * CHURN_PER_MINUTE * 60)
         figures.append(

@@ -29,7 +29,7 @@ from windlass.twin.door import Door, Services, Surface, Watcher
 from windlass.twin.faults.incidents import Stage
 from windlass.twin.faults.service import FaultService
 from windlass.twin.fleet import Fleet
-from windlass.twin.logging.instance_events import InstanceEvents
+from windlass.twin.logging.instance_events import EVENTS, InstanceEvents
 from windlass.twin.logging.logs import Logs
 from windlass.twin.logging.service import Logging
 from windlass.twin.machine import Bodies
@@ -112,7 +112,7 @@ def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
         project_metadata=lambda: compute.instances.project_metadata,
     )
     logs = Logs(cloud)
-    compute.instances.listeners.append(InstanceEvents(logs))
+    compute.instances.listen(InstanceEvents(logs), EVENTS)
     speech = Speech(cloud, logs=logs, fleet=fleet, consoles=parts.consoles)
     vertex = Vertex(
         cloud, catalog=catalog, market=market, quotas=quotas, fleet=fleet, speech=speech

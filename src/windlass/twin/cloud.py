@@ -76,6 +76,7 @@ class Cloud:
         self._agenda = Agenda(self._journal.appointments(), is_kept=self._is_kept)
         self._shelves: dict[str, Shelf[Any]] = {}
         self._reactions: dict[str, Reaction] = {}
+        self._stamped = (-1.0, "")
         self._last_id = int(self._journal.setting("last_id") or 0)
 
     def documents(self, name: str) -> Shelf[dict[str, Any]]:
@@ -139,5 +140,10 @@ class Cloud:
 
     def stamp(self, moment: float | None = None) -> str:
         """A moment (now by default) as RFC 3339 in UTC, with milliseconds."""
-        when = datetime.fromtimestamp(self.clock.now() if moment is None else moment, UTC)
-        return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        when = self.clock.now() if moment is None else moment
+        last, text = self._stamped
+        if when != last:
+            text = datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds")
+            text = text.replace("+00:00", "Z")
+            self._stamped = (when, text)
+        return text

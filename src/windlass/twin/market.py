@@ -71,6 +71,18 @@ class Rule(NamedTuple):
         )
 
 
+class Standing(NamedTuple):
+    """What all rules together say about a kind, from one moment until another."""
+
+    since: float
+    until: float
+    most: int
+    """So many more fit, however many there are."""
+    room: int | None
+    """So many fit in all; None where nothing is said about that."""
+    hazard_per_h: float
+
+
 class Market:
     """Room and hazard by kind. Of several rules that hold, the scarcest room and the highest
     hazard count."""
@@ -79,13 +91,13 @@ class Market:
         self._cloud = cloud
         self._rules = cloud.documents("market.rules")
         self._used: Counter[Wanted] = Counter()
-        self._matching: dict[Wanted, list[Rule]] = {}
+        self._standing: dict[Wanted, Standing] = {}
 
     def add(self, rule: Rule) -> str:
         """A rule holds from now on; its id."""
         rule_id = self._cloud.new_id()
         self._rules.put(rule_id, _document(rule))
-        self._matching.clear()
+        self._standing.clear()
         for moment in (rule.since, rule.until):
             if moment != NEVER:
                 self._cloud.at(max(moment, self._cloud.clock.now()), "market.changed", rule_id)
@@ -94,7 +106,7 @@ class Market:
     def remove(self, rule_id: str) -> None:
         """A rule holds no more."""
         self._rules.drop(rule_id)
-        self._matching.clear()
+        self._standing.clear()
         self._cloud.later(0.0, "market.changed", rule_id)
 
     def rules(self) -> list[Rule]:
@@ -103,18 +115,15 @@ class Market:
 
     def room(self, wanted: Wanted) -> int:
         """How many more fit; negative when some have to go."""
-        holding = self._holding(wanted)
-        most = 0 if any(rule.is_closed for rule in holding) else PLENTY
-        limits = [rule.room for rule in holding if rule.room is not None]
-        if not limits:
-            return most
+        standing = self._standing_of(wanted)
+        if standing.room is None:
+            return standing.most
         # A limit is for everything that its rule matches; kinds are limited one by one.
-        return min(most, min(limits) - self._used[wanted])
+        return min(standing.most, standing.room - self._used[wanted])
 
     def hazard_per_h(self, wanted: Wanted) -> float:
         """How often one such machine is taken back."""
-        rules = self._holding(wanted)
-        return max((rule.hazard_per_h for rule in rules if rule.hazard_per_h), default=0.0)
+        return self._standing_of(wanted).hazard_per_h
 
     def take(self, wanted: Wanted, count: int = 1) -> None:
         """So many machines of that kind are used, or held."""
@@ -128,13 +137,26 @@ class Market:
         """In a fixed order."""
         return sorted(kind for kind, count in self._used.items() if count > 0)
 
-    def _holding(self, wanted: Wanted) -> list[Rule]:
-        rules = self._matching.get(wanted)
-        if rules is None:
-            rules = [rule for rule in self.rules() if rule.matches(wanted)]
-            self._matching[wanted] = rules
+    def _standing_of(self, wanted: Wanted) -> Standing:
         now = self._cloud.clock.now()
-        return [rule for rule in rules if rule.since <= now < rule.until]
+        standing = self._standing.get(wanted)
+        if standing is None or not standing.since <= now < standing.until:
+            rules = [rule for rule in self.rules() if rule.matches(wanted)]
+            standing = self._standing[wanted] = _standing(rules, now)
+        return standing
+
+
+def _standing(rules: list[Rule], now: float) -> Standing:
+    holding = [rule for rule in rules if rule.since <= now < rule.until]
+    changes = {moment for rule in rules for moment in (rule.since, rule.until)}
+    limits = [rule.room for rule in holding if rule.room is not None]
+    return Standing(
+        since=now,
+        until=min((moment for moment in changes if moment > now), default=NEVER),
+        most=0 if any(rule.is_closed for rule in holding) else PLENTY,
+        room=min(limits, default=None),
+        hazard_per_h=max((rule.hazard_per_h for rule in holding if rule.hazard_per_h), default=0.0),
+    )
 
 
 def _document(rule: Rule) -> dict[str, Any]:

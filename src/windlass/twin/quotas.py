@@ -63,6 +63,7 @@ class Quotas:
 
     def __init__(self, cloud: Cloud, *, catalog: Catalog) -> None:
         self._limits = cloud.documents("quotas.limits")
+        self._known: dict[tuple[str, str], float] = {}
         self._used: defaultdict[tuple[str, str], float] = defaultdict(float)
         self._spending: dict[Wanted, tuple[Spent, ...]] = {}
         self._vcpus = {machine.name: machine.vcpus for machine in catalog.machines.values()}
@@ -70,6 +71,12 @@ class Quotas:
 
     def limit(self, scope: str, metric: str) -> float:
         """What the project may use."""
+        known = self._known.get((scope, metric))
+        if known is None:
+            known = self._known[scope, metric] = self._looked_up(scope, metric)
+        return known
+
+    def _looked_up(self, scope: str, metric: str) -> float:
         for key in (f"{scope}/{metric}", f"*/{metric}"):
             document = self._limits.get(key)
             if document is not None:
@@ -79,6 +86,7 @@ class Quotas:
     def set_limit(self, scope: str, metric: str, limit: float) -> None:
         """Google grants or takes quota; scope `*` is every place."""
         self._limits.put(f"{scope}/{metric}", {"limit": limit})
+        self._known.clear()
 
     def unset_limit(self, scope: str, metric: str) -> None:
         """What a project has at first holds again."""

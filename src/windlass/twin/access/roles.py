@@ -15,6 +15,8 @@ IMPERSONATION = (
     "iam.serviceAccounts.signJwt",
 )
 """To take on an account's identity. Not even owners may, unless they are granted it."""
+PAYLOADS = "secretmanager.versions.access"
+"""Of the basic roles only the owner's has it: a machine's usual account cannot read secrets."""
 BASIC = frozenset({"roles/owner", "roles/editor"})
 ROLES: dict[str, tuple[str, ...]] = {
     "roles/owner": ("*",),
@@ -113,5 +115,7 @@ def allows(role: str, permission: str) -> bool:
     if role in BASIC and permission in IMPERSONATION:
         return False
     if role == "roles/editor" and permission.endswith(".setIamPolicy"):
+        return False
+    if role == "roles/editor" and permission == PAYLOADS:
         return False
     return any(fnmatchcase(permission, pattern) for pattern in ROLES.get(role, ()))

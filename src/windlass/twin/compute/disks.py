@@ -60,7 +60,7 @@ class Disks:
         )
         self.collection = Collection(base, kind)
         self._snapshots = Snapshots(base)
-        base.instances.listeners.append(self)
+        base.instances.listen(self, ["gone"])
         base.asks.checks.append(self.check_ask)
 
     def routes(self) -> dict[str, Route]:
@@ -136,8 +136,6 @@ class Disks:
 
     def heard(self, instance: Instance, what: str) -> None:
         """See instances.Listener: a disk stays unless it was to go with its instance."""
-        if what != "gone":
-            return
         for index, asked in enumerate(instance.value("disks") or ()):
             if not asked.get("autoDelete"):
                 self.taken_out(instance, index, asked)

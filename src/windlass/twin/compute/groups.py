@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 AGAIN_S = 30.0
 """So often a group tries again to make what it lacks."""
 LETTERS = "0123456789bcdfghjklmnpqrstvwxz"
-UNHEARD = frozenset({"running", "warned", "starting"})
 DEFAULT_UPDATES = {
     "type": "OPPORTUNISTIC",
     "minimalAction": "REPLACE",
@@ -56,7 +55,7 @@ class Groups:
             group = self._groups.get(instance.creator)
             if group is not None:
                 group.members[instance.name] = instance.zone
-        base.instances.listeners.append(self)
+        base.instances.listen(self, ["gone", *End])
         base.cloud.on("compute.group.retry", self._retry)
 
     # --- what there is
@@ -191,7 +190,7 @@ class Groups:
 
     def heard(self, instance: Instance, what: str) -> None:
         """See instances.Listener."""
-        if not instance.creator or what in UNHEARD:
+        if not instance.creator:
             return
         group = self._groups.get(instance.creator)
         if group is None or instance.name not in group.members:

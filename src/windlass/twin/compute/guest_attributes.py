@@ -34,5 +34,4 @@ class GuestAttributes:
 
     def heard(self, instance: Instance, what: str) -> None:
         """See instances.Listener."""
-        if what == "gone":
-            self._shelf.drop(instance.key)
+        self._shelf.drop(instance.key)

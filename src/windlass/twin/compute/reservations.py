@@ -16,6 +16,7 @@ from windlass.twin.compute.listing import aggregated, listed
 from windlass.twin.compute.room import Refused
 from windlass.twin.compute.scopes import Scope, in_use, invalid
 from windlass.twin.compute.times import moment_of, seconds_of
+from windlass.twin.machine import End
 from windlass.twin.market import Model, Wanted
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Reservations:
         for key, resource in self._collection.shelf.items():
             base.room.hold(self._wanted(resource), self._free(key, resource))
         base.room.reservations = self
-        base.instances.listeners.append(self)
+        base.instances.listen(self, ["starting", "gone", *End])
         base.cloud.on("compute.reservation.over", self._over)
 
     def routes(self) -> dict[str, Route]:
@@ -93,7 +94,7 @@ class Reservations:
 
     def heard(self, instance: Instance, what: str) -> None:
         """See instances.Listener."""
-        if not instance.reservation or what in ("running", "warned"):
+        if not instance.reservation:
             return
         key = instance.reservation
         resource = self._collection.shelf.get(key)

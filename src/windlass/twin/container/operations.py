@@ -59,7 +59,7 @@ class Operations:
             "location": path.location,
         }
         cluster = _cluster_key(path)
-        record = {"shown": shown, "cluster": cluster, "target": list(path)}
+        record: dict[str, Any] = {"shown": shown, "cluster": cluster, "target": list(path)}
         self._operations.put(own.key, record)
         self._running[cluster] = own.key
         if seconds > 0:
@@ -67,7 +67,7 @@ class Operations:
         else:
             self._done(own.key)
         cloud.later(KEPT, "container.operation.old", own.key)
-        return dict(shown)
+        return dict((self._operations.get(own.key) or record)["shown"])
 
     def fail(self, path: Path, message: str) -> None:
         """The operation that something is busy with will end badly."""

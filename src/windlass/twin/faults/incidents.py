@@ -137,6 +137,8 @@ class Incidents:
         self._kept.put(key, {**kept, **came})
 
     def _heard(self, machine: Machine) -> None:
+        if not len(self._kept):
+            return  # Most twins have none, and a hundred thousand machines.
         for key, kept in list(self._kept.items()):
             waits = "after" in kept and "outcome" not in kept and "machine" not in kept
             if waits and _is_named(machine, str(kept.get("name", ""))):

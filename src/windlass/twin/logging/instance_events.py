@@ -13,11 +13,19 @@ if TYPE_CHECKING:
 
 LOG = "cloudaudit.googleapis.com/system_event"
 EVENTS = {
-    "warned": ("compute.instances.preempted", "Instance was preempted."),
-    "failed": ("compute.instances.hostError", "Instance terminated by Compute Engine."),
-    "expired": ("compute.instances.terminateOnMaxRunDuration", "Instance reached its duration."),
+    "warned": ("compute.instances.preempted", {"message": "Instance was preempted."}),
+    "failed": (
+        "compute.instances.hostError",
+        {"message": "Instance terminated by Compute Engine."},
+    ),
+    "expired": (
+        "compute.instances.terminateOnMaxRunDuration",
+        {"message": "Instance reached its duration."},
+    ),
 }
-"""By what an instance's listeners hear: the method that the audit log names, and its words."""
+"""By what an instance's listeners hear: the method that the audit log names, and its words. A
+hundred thousand machines make many entries: they share what they have in common."""
+WHO = {"principalEmail": "system@google.com"}
 
 
 class InstanceEvents:
@@ -25,25 +33,24 @@ class InstanceEvents:
 
     def __init__(self, logs: Logs) -> None:
         self._logs = logs
+        self._log_name = logs.log_name(LOG)
 
     def heard(self, instance: Instance, what: str) -> None:
         """See compute.instances.Listener."""
-        if what not in EVENTS:
-            return
-        method, message = EVENTS[what]
+        method, status = EVENTS[what]
         scope = instance.scope
         name = f"projects/{scope.project}/zones/{scope.place}/instances/{instance.name}"
         self._logs.write(
             {
-                "logName": self._logs.log_name(LOG),
+                "logName": self._log_name,
                 "severity": "INFO",
                 "protoPayload": {
                     "@type": "type.googleapis.com/google.cloud.audit.AuditLog",
                     "serviceName": "compute.googleapis.com",
                     "methodName": method,
                     "resourceName": name,
-                    "authenticationInfo": {"principalEmail": "system@google.com"},
-                    "status": {"message": message},
+                    "authenticationInfo": WHO,
+                    "status": status,
                 },
                 "resource": {
                     "type": "gce_instance",

@@ -51,8 +51,9 @@ class Logs:
             # Readers take entries of one moment in the order of their ids, and go on after the
             # last they have seen.
             whole = self._completed(entry, f"{last + 1:012x}{number:06x}")
-            if _identity(whole) not in self._seen:
-                self._seen.add(_identity(whole))
+            identity = _identity(whole)
+            if identity not in self._seen:
+                self._seen.add(identity)
                 fresh.append(whole)
         if not fresh:
             return

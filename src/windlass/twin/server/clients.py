@@ -114,6 +114,7 @@ def _gcloud_first(settings: Settings) -> dict[str, dict[str, str]]:
     return {
         "core": {
             "project": settings.project,
+            "account": settings.account,
             "disable_prompts": "true",
             "disable_usage_reporting": "true",
         },

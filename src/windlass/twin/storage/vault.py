@@ -75,6 +75,8 @@ def parse_document(raw: bytes, schema: str) -> dict[str, Any]:
         document = json.loads(raw)
     except ValueError as exc:
         raise faults.StorageRefusal(400, "Parse Error", reason="parseError") from exc
+    if document is None:  # Clients written in Go send it for an empty object.
+        return {}
     if not isinstance(document, dict):
         raise faults.StorageRefusal(400, "Parse Error", reason="parseError")
     for finding in check(load_api("storage", "v1"), schema, document):

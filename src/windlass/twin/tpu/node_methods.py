@@ -115,9 +115,11 @@ class NodeMethods:
             return repeated
         node = self._named(call)
         seconds = self._cloud.settings.delays.stop
-        if node.state != "DELETING":
-            self._ground.nodes.delete(node, seconds=seconds)
-        return self._operation(call, node, verb="delete", seconds=seconds)
+        if node.state == "DELETING":
+            return self._operation(call, node, verb="delete", seconds=seconds)
+        operation = self._ground.operations.start(call, node.name, verb="delete")
+        self._ground.nodes.delete(node, seconds=seconds, operation=operation)
+        return self._ground.operations.shown(operation)
 
     def start(self, call: Call) -> dict[str, Any]:
         """Turn it on; stock and quota may be in the way again."""
@@ -147,9 +149,10 @@ class NodeMethods:
             raise not_now("Stopping a TPU that was created by a queued resource is not supported.")
         if node.state != "READY":
             raise not_now(f"The TPU '{node.name}' is in state {node.state} and cannot be stopped.")
+        operation = self._ground.operations.start(call, node.name, verb="stop")
         seconds = self._cloud.settings.delays.stop
-        self._ground.nodes.stop(node, seconds=seconds)
-        return self._operation(call, node, verb="stop", seconds=seconds)
+        self._ground.nodes.stop(node, seconds=seconds, operation=operation)
+        return self._ground.operations.shown(operation)
 
     def patch(self, call: Call) -> dict[str, Any]:
         """Change labels, tags, metadata, disks or the description."""

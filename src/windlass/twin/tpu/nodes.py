@@ -162,19 +162,21 @@ class Nodes:
         for machine in self.machines(node):
             self._fleet.start(machine, boot_s=self._cloud.settings.delays.tpu)
 
-    def stop(self, node: Node, *, seconds: float) -> None:
-        """Turn it off; its disks stay."""
+    def stop(self, node: Node, *, seconds: float, operation: str) -> None:
+        """Turn it off; its disks stay. The operation ends when it is off."""
         self._halt(node, grace_s=GUEST_GRACE_S)
         node.state = "STOPPING"
+        node.operation = operation
         self.save(node)
         self._after(seconds, "tpu.node.stopped", node)
 
-    def delete(self, node: Node, *, seconds: float) -> None:
-        """It will be gone in so long."""
+    def delete(self, node: Node, *, seconds: float, operation: str = "") -> None:
+        """It will be gone in so long, or when its workers have ended; so will the operation."""
         self._halt(node, grace_s=GUEST_GRACE_S)
-        node.state = "DELETING"
-        self.save(node)
         self._operations.fail(node.operation, ABORTED, "The TPU was deleted by another operation.")
+        node.state = "DELETING"
+        node.operation = operation
+        self.save(node)
         self._after(seconds, "tpu.node.gone", node)
 
     def take_back(self, name: str) -> None:
@@ -279,6 +281,7 @@ class Nodes:
         elif node is not None and node.state == "STOPPING":
             node.state = "STOPPED"
             self.save(node)
+            self._operations.finish(node.operation)
             self._tell(node, "stopped")
 
     def _gone(self, appointment: str) -> None:
@@ -292,6 +295,7 @@ class Nodes:
         self._shelf.drop(node.name)
         for machine in self.machines(node):
             self._fleet.remove(machine)
+        self._operations.finish(node.operation)
         self._tell(node, "gone")
 
     def _tell(self, node: Node, what: str) -> None:
