@@ -116,6 +116,8 @@ class Fleet:
     def stop(self, machine: Machine, *, grace_s: float = 0.0) -> None:
         """Turn it off. Its processes hear of it first and have so long to end."""
         if machine.state is State.OFF:
+            if grace_s <= 0:
+                self._cut(machine.appointment)  # Whoever let it end in peace has lost patience.
             return
         if machine.is_live and grace_s > 0 and self._bodies is not None:
             self._bodies.warn(machine.id)

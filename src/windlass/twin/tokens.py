@@ -53,7 +53,8 @@ class Tokens:
     def mint(self, email: str, *, seconds: float = HOUR, opens: str = ACCESS) -> str:
         """A new token for somebody. Nobody can guess one: it is made from the home's token. One
         that opens `REFRESH` is good for new tokens and nothing else."""
-        number = f"{email} {self._cloud.new_id()}"
+        # The time is in it, too: numbers begin anew when the twin's state is thrown away.
+        number = f"{email} {self._cloud.new_id()} {self._cloud.clock.now()!r}"
         mark = hmac.new(self._home.encode(), number.encode(), hashlib.sha256).digest()
         token = "ya29.twin-" + base64.urlsafe_b64encode(mark).decode().rstrip("=")
         until = self._cloud.clock.now() + seconds
