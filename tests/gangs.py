@@ -13,9 +13,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bucket_server import BUCKET, URL, BucketServer
 from windlass.agent import layout
 from windlass.agent.folder import folder_url
 
@@ -88,6 +90,8 @@ class Gang:
         self.agents: list[subprocess.Popen[bytes]] = []
         self.secrets: dict[str, str] = {}
         self.wake: str | None = None
+        self.watch: str | None = None
+        self.env: dict[str, str] = {}
         said = {"version": 1, "run": "r", "name": "r", "attempt": attempt, "claim": self.claim}
         defaults = {"nodes": 1, "ranks_per_node": 1, "launch": "plain", "notice_s": 2}
         self.write(
@@ -126,6 +130,11 @@ class Gang:
         return agent
 
     @property
+    def url(self) -> str:
+        """Of the run folder."""
+        return folder_url(self.folder)
+
+    @property
     def mark(self) -> str:
         """What all of its processes carry in their environment."""
         return str(self.root)
@@ -140,15 +149,16 @@ class Gang:
         path = self.root / f"node-{self.attempt}-{node}.json"
         env = {name: os.environ[name] for name in ("PATH", "HOME", "WINDLASS_TEST_ID")}
         said = {
-            "folder": folder_url(self.folder),
+            "folder": self.url,
             "attempt": self.attempt,
             "claim": self.claim,
             "node": node,
             "work": str(self.root / f"work of node {node}"),
             "address": "127.0.0.1",
-            "env": {**env, "GREETING": "grüß dich, $HOME `x` \"y\" 'z'"},
+            "env": {**env, **self.env, "GREETING": "grüß dich, $HOME `x` \"y\" 'z'"},
             "secrets": str(secrets) if self.secrets else None,
             "wake": self.wake,
+            "watch": self.watch,
             "lock": str(self.root / f"node-{self.attempt}-{node}.lock"),
         }
         path.write_text(json.dumps(said))
@@ -188,3 +198,40 @@ class Gang:
 
     def said_by_agent(self, node: int = 0) -> str:
         return (self.root / f"agent-{self.attempt}-{node}.txt").read_text()
+
+
+class BucketGang(Gang):
+    """A gang whose run folder is in a bucket, which is read past the server's counting."""
+
+    def __init__(self, root: Path, server: BucketServer, **fields: Any) -> None:
+        self.server = server
+        super().__init__(root, **fields)
+        token = root / "token.json"
+        token.write_text(json.dumps({"access_token": "good", "expires_in": 300}))
+        self.env = {
+            "STORAGE_EMULATOR_HOST": server.url,
+            "WINDLASS_TOKEN_COMMAND": f"cat '{token}'",
+        }
+
+    @property
+    def url(self) -> str:
+        return URL
+
+    def write(self, name: str, text: str) -> None:
+        self.server.client.put(f"home/{name}", text.encode(), bucket=BUCKET)
+
+    def read(self, name: str) -> dict[str, Any] | None:
+        if f"home/{name}" not in self.names(name):
+            return None
+        said: dict[str, Any] = json.loads(self.content(f"home/{name}"))
+        return said
+
+    def names(self, prefix: str) -> list[str]:
+        return self.server.client.names(bucket=BUCKET, prefix=f"home/{prefix}")
+
+    def content(self, name: str) -> bytes:
+        return self.server.client.bytes(name, bucket=BUCKET)
+
+    def chunks(self, where: str, pattern: str = "log-*.txt") -> bytes:
+        found = [name for name in self.names(f"{where}/") if fnmatch(name, f"*/{pattern}")]
+        return b"".join(self.content(name) for name in found)

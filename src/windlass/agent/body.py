@@ -20,9 +20,10 @@ from windlass.agent.logs import Log
 from windlass.agent.mask import Mask
 from windlass.agent.node import Ended
 from windlass.agent.orders import Claim, NodeOrder, read_secrets
-from windlass.agent.progress import MIRROR_S, Mirror
+from windlass.agent.pace import pace_of
+from windlass.agent.progress import Mirror
 from windlass.agent.ranks import Ranks
-from windlass.agent.requests import POLL_S, Requests
+from windlass.agent.requests import Requests
 from windlass.agent.setup import Preparation
 from windlass.agent.streams import Streams
 
@@ -38,6 +39,7 @@ class MachineBody:
         secrets = read_secrets(order.secrets)
         given = {**order.env, **claim.env, **secrets}
         self._folder = folder
+        self._pace = pace_of(folder)
         self._order = order
         self._claim = claim
         self._mask = Mask(secrets.values())
@@ -140,11 +142,11 @@ class MachineBody:
         """Do what is due: write logs, mirror progress, look for requests."""
         self.streams.flush(now, wall)
         if self._mirrors and now >= self._mirror_at:
-            self._mirror_at = now + MIRROR_S
+            self._mirror_at = now + self._pace.mirror_s
             for mirror in self._mirrors:
                 mirror.copy()
         if self._requests is not None and now >= self._look_at and not self._is_closing():
-            self._look_at = now + POLL_S
+            self._look_at = now + self._pace.look_s
             try:
                 self._requests.look(self.streams.add)
             except OSError:

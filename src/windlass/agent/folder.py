@@ -148,23 +148,6 @@ def _write_all(file: io.FileIO, data: bytes) -> None:
         left = left[file.write(left) :]
 
 
-def open_folder(url: str) -> Folder:
-    """The folder a URL names: `file://` on a disk, `gs://` in a bucket."""
-    scheme, _, rest = url.partition("://")
-    if scheme == "gs":
-        from windlass.agent.bucket import BucketFolder  # HTTP and TLS are slow to import.
-
-        return BucketFolder(url)
-    if scheme != "file":
-        raise ValueError(f"a run folder must be a file:// or gs:// URL, not {url!r}")
-    path = rest[rest.find("/") :]
-    if "%" in path:
-        from urllib.parse import unquote  # Slow to import, and most paths need no quoting.
-
-        path = unquote(path)
-    return DiskFolder(path)
-
-
 def folder_url(path: Place) -> str:
     """The URL of a folder on this machine, whatever its name is spelt with."""
     from pathlib import Path

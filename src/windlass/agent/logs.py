@@ -11,8 +11,6 @@ from windlass.agent import clock
 from windlass.agent.chunks import Chunks
 from windlass.agent.lines import Text
 
-FLUSH_S = 0.02
-"""Output is written at once, but not more often than this."""
 PARTIAL_S = 1.0
 """How long an unfinished line waits for its end."""
 RETRY_S = 1.0
@@ -104,7 +102,7 @@ class Log:
         self._is_failing = False
         self._lost = 0
         self._pending.clear()
-        self._flush_at = now + FLUSH_S
+        self._flush_at = now + self._chunks.pause_s
 
     def _lost_note(self) -> bytes:
         return (

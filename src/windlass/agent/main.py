@@ -9,18 +9,30 @@ import os
 import selectors
 import signal
 import sys
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from windlass.agent import clock, keeper, launch, layout
 from windlass.agent.body import MachineBody
-from windlass.agent.folder import Folder, open_folder
+from windlass.agent.folder import Folder
 from windlass.agent.node import Node, Order
+from windlass.agent.open_folder import open_folder, read_patiently
 from windlass.agent.orders import Claim, NodeOrder, parse_claim
 from windlass.agent.signals import Signals
+
+if TYPE_CHECKING:
+    from windlass.agent.watch import Watches
 
 EXIT_NO_CLAIM = 78
 """The claim cannot be read or asks for what this agent does not know."""
 EXIT_KEEPER_GONE = 1
+CLAIM_S = 300.0
+"""How long the claim is read again and again from a folder that fails."""
+NETWORK = (
+    "HTTPS_PROXY https_proxy NO_PROXY no_proxy SSL_CERT_FILE SSL_CERT_DIR STORAGE_EMULATOR_HOST "
+    "GCE_METADATA_HOST GOOGLE_APPLICATION_CREDENTIALS CLOUDSDK_CONFIG HOME PYTHONPATH "
+    "WINDLASS_TOKEN_COMMAND"
+).split()
+"""What of the ranks' environment leads the agent itself to a bucket."""
 ECHO_S = 0.25
 """A second SIGTERM that comes sooner is the same one, passed on by the keeper."""
 
@@ -36,6 +48,7 @@ def main() -> int:
 def run(order: NodeOrder, lease: int, keeper_pid: int) -> int:
     """Be the agent of a node until the node is done."""
     signals = Signals(keeper.HEEDED)
+    os.environ.update({name: order.env[name] for name in NETWORK if name in order.env})
     folder = open_folder(order.folder)
     claim = _read_claim(folder, order)
     if claim is None:
@@ -46,7 +59,7 @@ def run(order: NodeOrder, lease: int, keeper_pid: int) -> int:
 
 def _read_claim(folder: Folder, order: NodeOrder) -> Optional[Claim]:
     name = layout.claim_file(order.attempt, order.claim)
-    said = folder.read(name)
+    said = read_patiently(folder, name, seconds=CLAIM_S)
     if said is None:
         sys.stderr.write(f"there is no {name} in {order.folder}\n")
         return None
@@ -78,6 +91,7 @@ class _Loop:
         self._body = MachineBody(folder, order, claim, self._selector)
         gang = Order(order.attempt, order.claim, order.node, claim.nodes, claim.notice_s)
         self._node = Node(folder, gang, self._body)
+        self._watches = _watches(order, self._selector)
         self._tick_at = float("-inf")
         self._renewed_at: Optional[float] = None
         self._told_at: Optional[float] = None
@@ -100,9 +114,20 @@ class _Loop:
 
     def _wait(self) -> None:
         until = min(self._tick_at, self._body.due())
+        if self._watches is not None:
+            self._watches.turn(clock.now())
+            until = min(until, self._watches.due())
         for key, _ in self._selector.select(max(0.0, until - clock.now())):
             if self._body.streams.holds(key.fd):
                 self._body.streams.read(key.fd, clock.now(), clock.wall())
+            elif self._watches is not None:
+                self._take_away(self._watches.read(key.fd, clock.now()))
+
+    def _take_away(self, reason: Optional[str]) -> None:
+        """The cloud has said so. Its SIGTERM, which follows, is not a second order."""
+        if reason is not None:
+            self._tick_at = clock.now()
+            self._node.take_away(clock.now(), self._claim.notice_s, reason)
 
     def _heed(self, number: int, now: float) -> None:
         self._tick_at = now
@@ -161,3 +186,11 @@ class _Loop:
                 os.close(fifo)
         except OSError:
             pass
+
+
+def _watches(order: NodeOrder, selector: selectors.BaseSelector) -> Optional[Watches]:
+    if order.watch != "metadata":
+        return None
+    from windlass.agent.watch import Watches  # Most engines have no such server.
+
+    return Watches(selector)

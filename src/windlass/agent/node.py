@@ -15,6 +15,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Protocol
 
 from windlass.agent import layout
 from windlass.agent.folder import Folder
+from windlass.agent.pace import pace_of
 
 HEARTBEAT_S = 2.0
 LEASE_S = 60.0
@@ -24,7 +25,6 @@ GANG_GRACE_S = 5.0
 """How long ranks have to end by themselves after another node of the gang has failed."""
 EXIT_PREEMPTED = 75
 FIRST_POLL_S = 0.01
-LAST_POLL_S = 0.5
 
 
 class Order(NamedTuple):
@@ -94,7 +94,10 @@ class Node:
         self._beats = 0
         self._beat_due = float("-inf")
         self._renewed_at: Optional[float] = None
+        self._last_poll_s = pace_of(folder).poll_s
         self._poll_s = FIRST_POLL_S
+        self._awaited = 0
+        """The node that was not ready at the last look."""
         self._kill_at: Optional[float] = None
         self._is_killed = False
         self._had_notice = False
@@ -123,7 +126,7 @@ class Node:
         try:
             self._beat(now, wall)
         except OSError:
-            self._beat_due = now + LAST_POLL_S  # Not at once: a cut may last for a minute.
+            self._beat_due = now + self._last_poll_s  # Not at once: a cut may last for a minute.
             self._check_lease(now)
         try:
             self._advance(now, wall)
@@ -154,7 +157,7 @@ class Node:
         while before != self.state:
             before = self.state
             getattr(self, f"_while_{self.state}")(now, wall)
-        self._poll_s = min(self._poll_s * 1.5, LAST_POLL_S)
+        self._poll_s = min(self._poll_s * 1.5, self._last_poll_s)
 
     def _while_waiting(self, now: float, wall: float) -> None:
         winner = self._read(layout.winner(self.order.attempt))
@@ -174,13 +177,13 @@ class Node:
         self.state = "preparing"
 
     def _try_to_win(self) -> Optional[Dict[str, Any]]:
-        beats = [self._read(self._heartbeat_of(k)) for k in range(self.order.nodes)]
-        if any(beat is None for beat in beats):
+        beats = self._beats_of_all()
+        if beats is None:
             return None
-        addresses = [beat["address"] for beat in beats if beat is not None]
+        addresses = [beat["address"] for beat in beats]
         mine = {
             "claim": self.order.claim,
-            "nonces": [beat["nonce"] for beat in beats if beat is not None],
+            "nonces": [beat["nonce"] for beat in beats],
             "addresses": addresses,
             "coordinator": addresses[0],
         }
@@ -215,12 +218,24 @@ class Node:
         name = layout.go(self.order.attempt, self.order.claim)
         if self.order.node != 0:
             return self.folder.read(name) is not None
-        beats = [self._read(self._heartbeat_of(k)) for k in range(1, self.order.nodes)]
-        if any(beat is None or beat["state"] != "ready" for beat in beats):
+        if self.order.nodes == 1:
+            return True
+        if self._beats_of_all("ready") is None:
             return self.folder.read(name) is not None
-        if self.order.nodes > 1:
-            self.folder.create(name, b"{}")
+        self.folder.create(name, b"{}")
         return True
+
+    def _beats_of_all(self, state: str = "") -> Optional[List[Dict[str, Any]]]:
+        """The heartbeats of every node, when all are in this state (or, without one, are there).
+        While one is not, only that one is looked at: gangs are large, and looks cost something."""
+        beats = []
+        for node in (self._awaited, *range(self.order.nodes)):
+            beat = self._read(self._heartbeat_of(node))
+            if beat is None or (state and beat["state"] != state):
+                self._awaited = node
+                return None
+            beats.append(beat)
+        return beats[1:]
 
     def _while_running(self, now: float, wall: float) -> None:
         ended = self.body.ended()
@@ -256,6 +271,8 @@ class Node:
 
     def _heed_the_gang(self, now: float) -> bool:
         """Close when another node has failed or was told to leave; True when it did."""
+        if self.order.nodes == 1:
+            return False
         end = self._read(layout.end(self.order.attempt, self.order.claim))
         if end is not None:
             self._reason = f"node {end.get('node')} ended first: {end.get('reason', '')}"

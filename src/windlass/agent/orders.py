@@ -27,6 +27,8 @@ class NodeOrder(NamedTuple):
     """Path of a JSON file, readable by its owner only, with the values of the secrets."""
     wake: Optional[str]
     """Path of a FIFO into which a byte is written when there is news."""
+    watch: Optional[str]
+    """`metadata`: the machine's metadata server tells when it will be taken away."""
 
 
 class Checkpoint(NamedTuple):
@@ -71,6 +73,7 @@ def read_node_order(path: str) -> NodeOrder:
         env=said.get("env") or {},
         secrets=said.get("secrets"),
         wake=said.get("wake"),
+        watch=said.get("watch"),
     )
 
 

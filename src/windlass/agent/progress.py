@@ -9,7 +9,6 @@ import os
 
 from windlass.agent.chunks import Chunks
 
-MIRROR_S = 0.25
 PASS_BYTES = 1 << 20
 
 

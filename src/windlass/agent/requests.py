@@ -6,6 +6,7 @@ Must not run one twice: `taken.json` is created only if absent before it starts.
 from __future__ import annotations
 
 import json
+import os
 import signal
 from typing import Callable, Dict, List, NamedTuple, Optional, Set
 
@@ -16,7 +17,6 @@ from windlass.agent.lines import Raw
 from windlass.agent.logs import Log
 from windlass.agent.mask import Mask
 
-POLL_S = 0.2
 AT_ONCE = 8
 
 Start = Callable[[str], spawn.Child]
@@ -74,7 +74,8 @@ class Requests:
 
     def _take(self, where: str, listen: Listen) -> None:
         said = self._folder.read(f"{where}/request.json")
-        if said is None or not self._folder.create(f"{where}/taken.json", b"{}"):
+        mine = _encode({"by": os.urandom(8).hex()})
+        if said is None or not self._folder.create(f"{where}/taken.json", mine):
             self._known.add(where)
             return
         self._known.add(where)

@@ -11,7 +11,11 @@ from typing import Callable, Dict, Optional
 from windlass.agent import layout, spawn
 from windlass.agent.folder import Folder
 from windlass.agent.node import Ended
+from windlass.agent.open_folder import read_patiently
 from windlass.agent.orders import Claim
+
+FETCH_S = 120.0
+"""How long the archive is fetched again and again from a folder that fails."""
 
 Listen = Callable[[spawn.Child], None]
 """What is done with the output of a child."""
@@ -87,8 +91,8 @@ class Preparation:
         from windlass.agent import source  # Hashes and archives are slow to import.
 
         sha = self._claim.source or ""
-        data = self._folder.read(layout.source(sha))
         try:
+            data = read_patiently(self._folder, layout.source(sha), seconds=FETCH_S)
             if data is None:
                 raise source.SourceRefused("it is not in the run folder")
             source.unpack(data, self.src, sha=sha)

@@ -1,6 +1,6 @@
 """The world as the control plane sees it: clock and chance, passed by constructor.
 
-Must not hold logic. Folders are opened by `windlass.agent.folder`, processes by `ports.process`.
+Must not hold logic. Folders are opened by `windlass.agent.open_folder`, processes by `ports.process`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from windlass.agent.folder import Folder, open_folder
+from windlass.agent.folder import Folder
+from windlass.agent.open_folder import open_folder
 from windlass.ports.clock import Clock, SystemClock
 from windlass.ports.entropy import Entropy, SeededEntropy
 

@@ -83,16 +83,23 @@ def test_a_full_chunk_is_followed_by_the_next(folder: Flaky) -> None:
     assert folder.list("rank-0") == [f"rank-0/log-0000{k}.txt" for k in (1, 2, 3)]
 
 
-def test_a_folder_that_cannot_append_gets_a_chunk_for_each_write(tmp_path: Path) -> None:
+def test_where_objects_cannot_grow_a_chunk_is_written_anew_until_it_is_full(tmp_path: Path) -> None:
     class Bucket(DiskFolder):
         can_append = False
 
     folder = Bucket(tmp_path)
     log = make_log(folder)
-    for second in range(2):
+    for second in range(0, 20, 2):
         log.feed(b"x\n", float(second), 0.0)
         log.flush(float(second), 0.0)
+    assert folder.list("rank-0") == ["rank-0/log-00001.txt"]
+    assert content(folder).count(b"x\n") == 10
+    log.feed(b"y" * chunks.WHOLE_BYTES + b"\n", 30.0, 0.0)
+    log.flush(30.0, 0.0)
+    log.feed(b"z\n", 32.0, 0.0)
+    log.flush(32.0, 0.0)
     assert folder.list("rank-0") == ["rank-0/log-00001.txt", "rank-0/log-00002.txt"]
+    assert folder.read("rank-0/log-00002.txt") == b"z\n"
 
 
 def test_while_cut_off_the_end_is_kept_and_the_loss_is_told(folder: Flaky) -> None:
