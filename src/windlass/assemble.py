@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,9 +173,10 @@ class Home:
         emulate: bool = False,
         engine: str | None = None,
         chosen: Candidate | None = None,
+        others: Sequence[Candidate] = (),
     ) -> Run:
         """Make a run of the spec and see to it that a controller takes it up. `chosen` is what to
-        rent, where the engine rents."""
+        rent, where the engine rents, and `others` where else to ask, in order."""
         from windlass.controller.secrets import check_present
         from windlass.controller.submission import Ask, submit
 
@@ -189,7 +190,7 @@ class Home:
             is_emulated=emulate,
             environment={key: self.caller[key] for key in INHERITED if key in self.caller},
             caller=self.caller,
-            rented=_rented(chosen) if chosen else None,
+            rented=_rented(chosen, others) if chosen else (),
         )
         run = submit(
             ask,
@@ -320,10 +321,10 @@ class Home:
         return Loop(site, on_ended=self._forget_secrets, on_bug=_report_bug)
 
 
-def _rented(chosen: Candidate) -> Gang:
+def _rented(chosen: Candidate, others: Sequence[Candidate]) -> tuple[Gang, ...]:
     from windlass.controller.renting import rented
 
-    return rented(chosen)
+    return (rented(chosen), *(rented(other) for other in others if other.id != chosen.id))
 
 
 def _user() -> str:

@@ -16,7 +16,6 @@ from windlass.controller.backoff import (
     CANCEL_FIRST_S,
     CANCEL_MAX_S,
     LONG_ENOUGH_S,
-    RESTART_MAX_S,
     SUBMIT_MAX_S,
     cancel_delay_s,
     restart_delay_s,
@@ -24,6 +23,9 @@ from windlass.controller.backoff import (
 from windlass.controller.draft import Draft
 from windlass.controller.effects import Cancel, Decision, GiveUp, Submit
 from windlass.controller.ending import Ending, can_have_live_ranks, ending_of, is_gone
+from windlass.controller.spending import meter_claims, watch_budget
+from windlass.controller.starting import gang_of, note_refusals, racing, replace_refused, start
+from windlass.controller.stopping import LIVE_ATTEMPTS, end_run
 from windlass.controller.view import ClaimView, View
 from windlass.engines.base import Seen
 from windlass.state.model import Claim
@@ -34,7 +36,6 @@ FINAL_PHASES = {
     Outcome.STOPPED: RunPhase.STOPPED,
 }
 RESTARTED = frozenset({Outcome.LOST, Outcome.PREEMPTED})
-LIVE_ATTEMPTS = frozenset({AttemptPhase.STARTING, AttemptPhase.RUNNING})
 LOST_GANG_TRIES = 2
 """So often ranks that have lost a node are asked to leave, within seconds; then they are killed."""
 
@@ -42,12 +43,16 @@ LOST_GANG_TRIES = 2
 def decide(view: View, now: float) -> Decision:
     """What to write and what to do next for one run."""
     draft = Draft(view, now)
+    meter_claims(view, draft)
     _obey(draft)
+    watch_budget(view, draft)
+    note_refusals(view, draft)
     _follow_gang(view, draft)
+    replace_refused(view, draft)
     _close_attempt(view, draft)
     _close_claims(view, draft)
     _finish(draft)
-    _start(view, draft)
+    start(view, draft)
     _submit(draft)
     return draft.decision()
 
@@ -58,27 +63,12 @@ def _obey(draft: Draft) -> None:
     if run.outcome is not None:
         return
     if run.wanted is not Wanted.RUN:
-        _end_run(draft, Outcome.STOPPED, "stopped-by-user", "stopped by the user")
+        end_run(draft, Outcome.STOPPED, "stopped-by-user", "stopped by the user")
     elif run.expires_at is not None:
         if draft.now >= run.expires_at:
-            _end_run(draft, Outcome.STOPPED, "ttl", "its time to live (limits.ttl) is over")
+            end_run(draft, Outcome.STOPPED, "ttl", "its time to live (limits.ttl) is over")
         else:
             draft.wake(run.expires_at)
-
-
-def _end_run(draft: Draft, outcome: Outcome, code: str, reason: str) -> None:
-    """The run's outcome is final; it ends when nothing of it is left."""
-    draft.set_run(outcome=outcome)
-    draft.move_run(RunPhase.STOPPING, code, reason)
-    attempt = draft.attempt
-    if attempt is not None and attempt.phase in LIVE_ATTEMPTS:
-        draft.set_attempt(
-            phase=AttemptPhase.ENDING,
-            outcome=outcome,
-            code=code,
-            reason=reason,
-            ended_at=draft.now,
-        )
 
 
 def _follow_gang(view: View, draft: Draft) -> None:
@@ -86,37 +76,63 @@ def _follow_gang(view: View, draft: Draft) -> None:
     attempt = draft.attempt
     if attempt is None or attempt.phase not in LIVE_ATTEMPTS:
         return
-    gang = _gang(view, attempt.number)
-    if gang is None or gang.claim.phase is ClaimPhase.ASKED:
+    ours = [seen for seen in view.claims if seen.claim.attempt == attempt.number]
+    gang = next((seen for seen in ours if seen.claim.id == view.winner), None)
+    if gang is None:
+        _follow_race(view, draft, ours)
         return
-    if attempt.phase is AttemptPhase.STARTING and view.winner == gang.claim.id:
-        _note_start(gang, draft)
+    if gang.claim.phase is ClaimPhase.ASKED:
+        return  # Its engine is asked again, and tells what it knows of it.
+    if attempt.phase is AttemptPhase.STARTING:
+        _note_start(view, gang, draft)
     ending = ending_of(view, gang)
     if ending is not None:
-        _end_attempt(view, draft, ending)
-    elif draft.run.phase is RunPhase.STARTING and gang.observation.seen is Seen.PENDING:
-        draft.set_run(reason=gang.observation.reason, code="waiting-for-engine")
+        _end_attempt(view, draft, ending, gang=gang)
 
 
-def _gang(view: View, attempt: int) -> ClaimView | None:
-    """The claim whose ranks run; before there is a winner, the one that was asked for."""
-    ours = [claim for claim in view.claims if claim.claim.attempt == attempt]
-    return next(
-        (claim for claim in ours if claim.claim.id == view.winner), ours[0] if ours else None
-    )
+def _follow_race(view: View, draft: Draft, ours: list[ClaimView]) -> None:
+    """Nobody has won yet: who falls out leaves the race to the others, and the last one ends it."""
+    in_race = {claim.id for claim in racing(draft) if claim.phase is ClaimPhase.SUBMITTED}
+    waiting = []
+    for seen in ours:
+        if seen.claim.id not in in_race:
+            continue
+        ending = ending_of(view, seen)
+        if ending is None:
+            waiting.append(seen)
+        elif len(racing(draft)) > 1:
+            draft.event("fell-out", f"{seen.claim.id}: {ending.reason}", offer=seen.claim.offer)
+            _avoid(view, draft, seen)
+            draft.set_claim(seen.claim.id, phase=ClaimPhase.CANCELLING, tries=0, retry_at=0.0)
+        else:
+            _end_attempt(view, draft, ending, gang=seen)
+            return
+    pending = [seen for seen in waiting if seen.observation.seen is Seen.PENDING]
+    if pending and draft.run.phase is RunPhase.STARTING:
+        draft.set_run(reason=pending[0].observation.reason, code="waiting-for-engine")
 
 
-def _note_start(gang: ClaimView, draft: Draft) -> None:
+def _avoid(view: View, draft: Draft, gang: ClaimView) -> None:
+    """Ask elsewhere first the next time."""
+    if view.is_rented:
+        market = draft.market.taken_away(gang_of(view, gang.claim), draft.now)
+        draft.set_market(market)
+
+
+def _note_start(view: View, gang: ClaimView, draft: Draft) -> None:
     if not any(node.state in ("running", "closing", "done") or node.exit for node in gang.nodes):
         draft.set_run(code="preparing", reason="unpacking the source and running setup")
         return
     draft.set_attempt(phase=AttemptPhase.RUNNING, winner=gang.claim.id, started_at=draft.now)
     draft.set_run(started_at=draft.run.started_at or draft.now)
+    if view.is_rented:
+        draft.set_market(draft.market.got(gang_of(view, gang.claim), draft.now))
     number = draft.run.attempt
-    draft.move_run(RunPhase.RUNNING, "running", f"attempt {number} is running")
+    where = f" on {gang.claim.offer}" if gang.claim.offer else ""
+    draft.move_run(RunPhase.RUNNING, "running", f"attempt {number} is running{where}")
 
 
-def _end_attempt(view: View, draft: Draft, ending: Ending) -> None:
+def _end_attempt(view: View, draft: Draft, ending: Ending, *, gang: ClaimView) -> None:
     """The gang has ended by itself: decide what becomes of the run."""
     draft.set_attempt(
         phase=AttemptPhase.ENDING,
@@ -130,6 +146,8 @@ def _end_attempt(view: View, draft: Draft, ending: Ending) -> None:
     )
     if ending.outcome is not Outcome.SUCCEEDED:  # The end of the run says so itself.
         draft.event(ending.code, ending.reason, node=ending.node, rank=ending.rank)
+    if ending.outcome in RESTARTED:
+        _avoid(view, draft, gang)
     if ending.outcome not in RESTARTED:
         draft.set_run(outcome=ending.outcome, code=ending.code, reason=ending.reason)
     elif draft.run.restarts >= view.restarts_max:
@@ -174,11 +192,26 @@ def _close_claims(view: View, draft: Draft) -> None:
     for seen in view.claims:
         claim = draft.claim(seen.claim.id)
         if attempt is not None and is_live and claim.attempt == attempt.number:
-            continue
+            _note_loss(view, claim, draft)
+            if not _is_out(draft.claim(claim.id)):
+                continue
         if is_gone(view, seen) and _is_late_claim_harmless(view, seen):
             draft.set_claim(claim.id, phase=ClaimPhase.GONE)
         else:
             _cancel(seen, draft)
+
+
+def _note_loss(view: View, claim: Claim, draft: Draft) -> None:
+    """Another claim of the attempt has won."""
+    if not view.winner or view.winner == claim.id or _is_out(claim):
+        return
+    draft.set_claim(claim.id, is_extra=True)
+    draft.event("race-lost", f"{claim.id} lost the race to {view.winner}", offer=claim.offer)
+
+
+def _is_out(claim: Claim) -> bool:
+    """Whether it can be of no use to its attempt any more."""
+    return bool(claim.refused) or claim.is_extra or claim.phase is ClaimPhase.CANCELLING
 
 
 def _is_late_claim_harmless(view: View, seen: ClaimView) -> bool:
@@ -203,7 +236,9 @@ def _cancel(seen: ClaimView, draft: Draft) -> None:
         tries = claim.tries + 1
         delay_s = CANCEL_FIRST_S if is_impatient else cancel_delay_s(tries)
         retry_at = draft.now + delay_s
-        is_urgent = is_impatient or (_is_of_lost_gang(claim, draft) and tries > LOST_GANG_TRIES)
+        # Who has lost a race has no ranks that could save anything.
+        is_urgent = is_impatient or claim.is_extra
+        is_urgent |= _is_of_lost_gang(claim, draft) and tries > LOST_GANG_TRIES
         draft.effect(Cancel(claim=claim.id, handle=seen.handle, now=is_urgent))
         draft.set_claim(claim.id, handle=seen.handle, tries=tries, retry_at=retry_at)
     draft.wake(draft.claim(claim.id).retry_at)
@@ -232,34 +267,13 @@ def _finish(draft: Draft) -> None:
     draft.event(str(phase), run.reason, code=run.code)
 
 
-def _start(view: View, draft: Draft) -> None:
-    """Begin the next attempt when the last one is known to have ended.
-
-    Known from an earlier step: one decision writes the end of one attempt or the start of the
-    next, never both.
-    """
-    run, before = draft.run, view.state
-    if before.run.phase is not RunPhase.QUEUED or run.phase is not RunPhase.QUEUED:
-        return
-    if before.attempt is not None and before.attempt.phase is not AttemptPhase.ENDED:
-        return
-    # A clock that was set back must not make a run wait longer than any back-off can be.
-    wait_s = run.next_attempt_at - draft.now
-    if 0 < wait_s <= RESTART_MAX_S:
-        draft.wake(run.next_attempt_at)
-        return
-    draft.add_attempt(claim_count=1)
-    number = draft.run.attempt
-    draft.move_run(RunPhase.STARTING, "starting", f"attempt {number} is starting")
-
-
 def _submit(draft: Draft) -> None:
     """Ask the engine for claims of the live attempt that it has not taken yet."""
     attempt = draft.attempt
     if attempt is None or attempt.phase is not AttemptPhase.STARTING:
         return
     for claim in draft.open_claims():
-        if claim.attempt != attempt.number or claim.phase is not ClaimPhase.ASKED:
+        if claim.attempt != attempt.number or claim.phase is not ClaimPhase.ASKED or claim.refused:
             continue
         if 0 < claim.retry_at - draft.now <= SUBMIT_MAX_S:
             draft.wake(claim.retry_at)

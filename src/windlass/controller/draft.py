@@ -9,8 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from windlass.controller.effects import Decision, Effect
+from windlass.controller.offers import Market, market_of, market_text
+from windlass.controller.renting import Gang
 from windlass.controller.view import View
-from windlass.state.model import Attempt, Change, Claim, Event, Run
+from windlass.state.model import Attempt, Change, Charge, Claim, Event, Run
 from windlass.state.phases import AttemptPhase, ClaimPhase, RunPhase
 
 
@@ -21,9 +23,10 @@ class Draft:
         self.now = now
         self.run: Run = view.state.run
         self.attempt: Attempt | None = view.state.attempt
-        self._gang = view.gang
         self._claims: dict[str, Claim] = {claim.id: claim for claim in view.state.claims}
         self._before = (self.run, self.attempt, dict(self._claims))
+        self._market: Market | None = None
+        self._charges: list[Charge] = []
         self._events: list[Event] = []
         self._effects: list[Effect] = []
         self._wakes: list[float] = []
@@ -35,6 +38,26 @@ class Draft:
     def open_claims(self) -> list[Claim]:
         """Every claim that is not gone."""
         return [claim for claim in self._claims.values() if claim.phase is not ClaimPhase.GONE]
+
+    def claims_of(self, attempt: int) -> list[Claim]:
+        """Every claim of an attempt that is known, gone or not."""
+        return [claim for claim in self._claims.values() if claim.attempt == attempt]
+
+    @property
+    def market(self) -> Market:
+        """What the run has learnt while renting, as it will be written."""
+        if self._market is None:
+            self._market = market_of(self.run.market)
+        return self._market
+
+    def set_market(self, market: Market) -> None:
+        """Remember what was learnt."""
+        self._market = market
+        self.set_run(market=market_text(market))
+
+    def charge(self, charge: Charge) -> None:
+        """Note what machines cost."""
+        self._charges.append(charge)
 
     def set_run(self, **changes: Any) -> None:
         """Change fields of the run."""
@@ -52,28 +75,34 @@ class Draft:
         assert self.attempt is not None
         self.attempt = replace(self.attempt, **changes)
 
-    def add_attempt(self, claim_count: int) -> None:
-        """Begin the next attempt, with its claims, and count it in the run."""
+    def add_attempt(self) -> None:
+        """Begin the next attempt, which has no claims yet, and count it in the run."""
         number = self.run.attempt + 1
         self.attempt = Attempt(
             run=self.run.id, number=number, phase=AttemptPhase.STARTING, created_at=self.now
         )
         self.set_run(attempt=number)
-        for index in range(claim_count):
-            claim = Claim(
-                id=f"{self.run.id}-{number}-{index}",
-                run=self.run.id,
-                attempt=number,
-                index=index,
-                engine=self.run.engine,
-                phase=ClaimPhase.ASKED,
-                created_at=self.now,
-                offer=self._gang.offer,
-                buy=self._gang.buy,
-                accelerators=self._gang.accelerators,
-                nodes=self._gang.nodes,
-            )
-            self._claims[claim.id] = claim
+
+    def add_claim(self, gang: Gang, *, expires_at: float | None) -> None:
+        """One more claim of the newest attempt."""
+        number = self.run.attempt
+        index = len(self.claims_of(number))
+        claim = Claim(
+            id=f"{self.run.id}-{number}-{index}",
+            run=self.run.id,
+            attempt=number,
+            index=index,
+            engine=gang.engine or self.run.engine,
+            phase=ClaimPhase.ASKED,
+            created_at=self.now,
+            offer=gang.offer,
+            buy=gang.buy,
+            accelerators=gang.accelerators,
+            nodes=gang.nodes,
+            usd_per_h=gang.usd_per_h,
+            expires_at=expires_at,
+        )
+        self._claims[claim.id] = claim
 
     def set_claim(self, claim_id: str, **changes: Any) -> None:
         """Change fields of a claim."""
@@ -109,12 +138,14 @@ class Draft:
         changed_claims = tuple(
             claim for claim in self._claims.values() if claims.get(claim.id) != claim
         )
-        has_changed = self.run != run or changed_attempts or changed_claims or self._events
+        rows = (changed_attempts, changed_claims, self._events, self._charges)
+        has_changed = self.run != run or any(rows)
         change = Change(
             run=self.run,
             attempts=changed_attempts,
             claims=changed_claims,
             events=tuple(self._events),
+            charges=tuple(self._charges),
         )
         return Decision(
             change=change if has_changed else None,

@@ -13,7 +13,14 @@ from windlass.controller.site import Site
 from windlass.controller.step import Stepper
 from windlass.controller.view import View
 from windlass.engines.base import Seen
-from windlass.errors import EngineError, LeaseLost, RunChanged, StoreBusy, StoreUnreachable
+from windlass.errors import (
+    EngineError,
+    LeaseLost,
+    RunChanged,
+    SetupError,
+    StoreBusy,
+    StoreUnreachable,
+)
 from windlass.state.model import Lease, RunState
 from windlass.state.phases import ClaimPhase, RunPhase, is_ended
 
@@ -187,7 +194,7 @@ class Loop:
                 for owned in engine.owned():
                     if owned.claim not in wanted:
                         engine.cancel(owned.handle)
-            except EngineError:
+            except (EngineError, SetupError):
                 continue  # It is asked again at the next sweep.
             except Exception as bug:  # noqa: BLE001 - an engine that is broken is not needed by all.
                 self._on_bug(f"engine {name}", bug)

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from windlass.agent.folder import Folder
 from windlass.controller.gangs import GangReader
-from windlass.controller.request import Facts, facts_of
+from windlass.controller.measures import Measures
+from windlass.controller.request import Facts, facts_of, node_count_of
 from windlass.controller.sightings import Sightings
 from windlass.controller.site import Site
-from windlass.controller.view import ClaimView, NodeView, View
-from windlass.engines.base import Handle, Observation, Seen
-from windlass.errors import EngineError
+from windlass.controller.view import ClaimView, Measured, NodeView, View
+from windlass.engines.base import Handle, Limits, Observation, Seen
+from windlass.errors import EngineError, SetupError
 from windlass.state.model import Claim, RunState
 from windlass.state.phases import AttemptPhase, ClaimPhase
 
@@ -34,6 +36,7 @@ class Observer:
         self._engine_bugs: dict[str, str] = {}
         self._sightings = Sightings()
         self._gangs = GangReader(self._sightings, site.world.clock)
+        self._measures = Measures(site.world.clock)
         self._facts: dict[str, Facts] = {}
         self._folders: dict[str, Folder] = {}
 
@@ -75,6 +78,7 @@ class Observer:
         claims = {claim.id for state in known for claim in state.claims}
         self._sightings.forget_all_but(claims)
         self._gangs.forget_all_but(claims, runs)
+        self._measures.forget_all_but(runs)
         self._facts = {run: facts for run, facts in self._facts.items() if run in runs}
         self._folders = {run: folder for run, folder in self._folders.items() if run in runs}
 
@@ -105,7 +109,7 @@ class Observer:
     def _owned(self, engine: str) -> Mapping[str, str]:
         try:
             return {owned.claim: owned.handle for owned in self._site.engine(engine).owned()}
-        except EngineError:
+        except (EngineError, SetupError):
             return {_COULD_NOT_LOOK: ""}
         except Exception as bug:  # noqa: BLE001 - runs on other engines go on.
             self._note_engine_bug(engine, bug)
@@ -132,7 +136,7 @@ class Observer:
     def _ask(self, engine: str, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
         try:
             return self._site.engine(engine).observe(handles)
-        except EngineError:
+        except (EngineError, SetupError):
             return {}
         except Exception as bug:  # noqa: BLE001 - runs on other engines go on.
             self._note_engine_bug(engine, bug)
@@ -161,19 +165,41 @@ class Observer:
             winner = self._gangs.winner(self.folder(state.run.id), state.run.id, number)
         return View(
             state=state,
-            limits=self._site.engine(state.run.engine).limits(),
+            limits=self._limits(state),
             restarts_max=facts.spec.limits.restarts,
             winner=winner,
             claims=tuple(views),
-            gang=facts.gang,
+            gangs=facts.gangs,
+            wishes=facts.wishes,
+            measured=self._measured(state, facts),
         )
+
+    def _limits(self, state: RunState) -> Limits:
+        """Of all engines that the run has claims with: the most patient of each."""
+        names = {state.run.engine, *(claim.engine for claim in _open(state.claims))}
+        each = [self._site.engine(name).limits() for name in sorted(names)]
+        return replace(
+            each[0],
+            start_timeout_s=max(one.start_timeout_s for one in each),
+            stale_s=max(one.stale_s for one in each),
+            notice_s=max(one.notice_s for one in each),
+        )
+
+    def _measured(self, state: RunState, facts: Facts) -> Measured:
+        """Only where something depends on it."""
+        if facts.wishes.budget_usd is None and facts.wishes.deadline_s is None:
+            return Measured()
+        run, work = state.run, facts.spec.work
+        steps = work.steps if work else None
+        return self._measures.of(self.folder(run.id), run.id, run.attempt, steps=steps)
 
     def _claim_view(
         self, state: RunState, claim: Claim, handle: str, *, seen: Observation
     ) -> ClaimView:
-        nodes = tuple(UNSEEN_NODE for _ in range(self.facts(state).nodes))
+        nodes = tuple(UNSEEN_NODE for _ in range(node_count_of(self.facts(state), claim)))
         end, has_notice = None, False
-        if seen.seen is not Seen.PENDING:  # A claim that waits in a queue has left nothing.
+        # A claim that waits in a queue has left nothing, nor has one that never had a machine.
+        if seen.seen is not Seen.PENDING and not (claim.refused and seen.seen is Seen.GONE):
             folder = self.folder(claim.run)
             nodes = tuple(
                 self._gangs.node(folder, claim.attempt, claim.id, node=node)
@@ -204,6 +230,8 @@ def _open(claims: Iterable[Claim]) -> list[Claim]:
 def _must_go(state: RunState, claim: Claim) -> bool:
     """Nobody wants the claim any more, so that it must be found if it exists."""
     attempt = state.attempt
+    if claim.phase is ClaimPhase.CANCELLING:
+        return True
     if attempt is None or claim.attempt != attempt.number:
         return True
     return attempt.phase in (AttemptPhase.ENDING, AttemptPhase.ENDED)

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from windlass.controller.renting import Gang
+from windlass.controller.view import Wishes
 from windlass.engines.base import ClaimRequest
+from windlass.spec.accelerators import accelerators
 from windlass.spec.canonical import from_json
 from windlass.spec.model import Accelerators, Spec
-from windlass.spec.topology import devices_per_node, node_count, ranks_per_node
+from windlass.spec.topology import devices_per_node, hosts_per_slice, node_count, ranks_per_node
 from windlass.state.model import Claim, Run
 
 
@@ -26,8 +28,17 @@ class Facts:
     wanted: Accelerators | None
     """The one of the spec's accelerators that was chosen at submit."""
     nodes: int
-    gang: Gang
+    gangs: tuple[Gang, ...]
+    """What may be asked for, best first."""
+    wishes: Wishes
+    labels: Mapping[str, str]
+    """What everything that is made for the run is to carry."""
     options: dict[str, Any]
+
+    @property
+    def gang(self) -> Gang:
+        """What was chosen at submit."""
+        return self.gangs[0]
 
 
 def facts_of(run: Run) -> Facts:
@@ -35,33 +46,61 @@ def facts_of(run: Run) -> Facts:
     spec, options = from_json(run.spec), json.loads(run.options)
     named = spec.resources.accelerators
     wanted = named[options.get("wanted", 0)] if named else None
+    limits = spec.limits
+    wishes = Wishes(
+        race=spec.where.race,
+        budget_usd=limits.budget_usd,
+        deadline_s=limits.deadline_s,
+        team=spec.labels.get("team", ""),
+        env=spec.labels.get("env", ""),
+    )
     return Facts(
         spec=spec,
         wanted=wanted,
         nodes=node_count(spec, wanted),
-        gang=_gang(spec, wanted, options),
+        gangs=_gangs(spec, wanted, options),
+        wishes=wishes,
+        labels={**spec.labels, "run": run.id, "owner": run.owner},
         options=options,
     )
 
 
-def _gang(spec: Spec, wanted: Accelerators | None, options: Mapping[str, Any]) -> Gang:
-    """What was chosen to be rented, else what the caller's own machines are asked for."""
+def _gangs(spec: Spec, wanted: Accelerators | None, options: Mapping[str, Any]) -> tuple[Gang, ...]:
+    """What was chosen to be rented and where else to ask, in order; else what the caller's own
+    machines are asked for."""
     if "rented" in options:
-        return Gang(**options["rented"])
+        first = Gang(**options["rented"])
+        others = (Gang(*listed) for listed in options.get("offers", ()))
+        return (first, *(gang for gang in others if gang[:2] != first[:2]))
     is_real = wanted is not None and not options.get("emulate")
-    return Gang(accelerators=str(wanted) if is_real else "", nodes=spec.resources.nodes_min)
+    return (Gang(accelerators=str(wanted) if is_real else "", nodes=spec.resources.nodes_min),)
+
+
+def wanted_of(facts: Facts, claim: Claim) -> Accelerators | None:
+    """The accelerators of each node of a claim: of what it rents, else what the spec asks for."""
+    if not claim.offer:
+        return facts.wanted
+    return accelerators(claim.accelerators) if claim.accelerators else None
+
+
+def node_count_of(facts: Facts, claim: Claim) -> int:
+    """Nodes of a claim: of what it rents, and every host of a slice is one."""
+    if not claim.offer:
+        return facts.nodes
+    wanted = wanted_of(facts, claim)
+    return claim.nodes * (hosts_per_slice(wanted) if wanted and wanted.is_tpu else 1)
 
 
 def claim_request(facts: Facts, claim: Claim, *, folder: str) -> ClaimRequest:
     """What the engine is asked for."""
-    resources = facts.spec.resources
+    resources, wanted = facts.spec.resources, wanted_of(facts, claim)
     return ClaimRequest(
         id=claim.id,
         run=claim.run,
         attempt=claim.attempt,
-        nodes=facts.nodes,
-        accelerators=(facts.wanted,) if facts.wanted else (),
-        accelerators_per_node=devices_per_node(facts.wanted),
+        nodes=node_count_of(facts, claim),
+        accelerators=(wanted,) if wanted else (),
+        accelerators_per_node=devices_per_node(wanted),
         cpus_per_node=resources.cpus,
         memory_bytes_per_node=resources.memory_bytes,
         folder=folder,
@@ -69,12 +108,17 @@ def claim_request(facts: Facts, claim: Claim, *, folder: str) -> ClaimRequest:
         is_emulated=bool(facts.options.get("emulate")),
         environment=facts.options.get("environment", {}),
         secrets=facts.spec.secrets,
+        offer=claim.offer,
+        buy=claim.buy,
+        labels=facts.labels,
+        made_at=claim.created_at,
+        expires_at=claim.expires_at,
     )
 
 
 def claim_order(facts: Facts, claim: Claim, *, folder: str, notice_s: float) -> dict[str, Any]:
     """What the agents of the claim read: `claim.json` in the run folder."""
-    spec = facts.spec
+    spec, wanted = facts.spec, wanted_of(facts, claim)
     is_emulated = bool(facts.options.get("emulate"))
     return {
         "version": 1,
@@ -82,8 +126,8 @@ def claim_order(facts: Facts, claim: Claim, *, folder: str, notice_s: float) -> 
         "name": spec.name,
         "attempt": claim.attempt,
         "claim": claim.id,
-        "nodes": facts.nodes,
-        "ranks_per_node": ranks_per_node(spec, facts.wanted),
+        "nodes": node_count_of(facts, claim),
+        "ranks_per_node": ranks_per_node(spec, wanted),
         "launch": str(spec.launch),
         "command": spec.run,
         "setup": spec.setup,
@@ -91,8 +135,8 @@ def claim_order(facts: Facts, claim: Claim, *, folder: str, notice_s: float) -> 
         "env": dict(spec.env),
         "notice_s": notice_s,
         "secrets": sorted(spec.secrets),
-        "emulate_devices": devices_per_node(facts.wanted) if is_emulated else None,
-        "accelerator": facts.wanted.name if facts.wanted and not is_emulated else None,
+        "emulate_devices": devices_per_node(wanted) if is_emulated else None,
+        "accelerator": wanted.name if wanted and not is_emulated else None,
         "checkpoint": _checkpoint(spec, folder),
         "data": dict(spec.data),
     }

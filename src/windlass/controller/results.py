@@ -23,6 +23,10 @@ def refused(state: RunState, claim: Claim, error: WindlassError, *, now: float) 
     """The engine has not taken it; whether to ask again is in the error's `retry`."""
     if error.retry in (Retry.LATER, Retry.AFTER_OBSERVE):
         return _ask_again(state, claim, error, now=now)
+    if error.retry is Retry.ELSEWHERE and claim.offer:
+        # The next decision blocks the offer and takes the next one.
+        told = replace(claim, refused=error.code, error=error.message)
+        return Change(run=state.run, claims=(told,))
     return _reject(state, claim, error, now=now)
 
 

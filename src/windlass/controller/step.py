@@ -19,7 +19,7 @@ from windlass.controller.results import refused, taken
 from windlass.controller.site import Site
 from windlass.controller.view import View
 from windlass.engines.base import Handle
-from windlass.errors import CapacityError, EngineError, EngineTransient
+from windlass.errors import CapacityError, EngineError, EngineTransient, SetupError
 from windlass.state.model import Attempt, Change, Lease, RunState
 from windlass.state.phases import AttemptPhase, ClaimPhase
 
@@ -83,7 +83,7 @@ class Stepper:
         try:
             self._leave_order(state, effect, notice_s=engine.limits().notice_s)
             handle = engine.submit(engine.render(claim_request(facts, claim, folder=url)))
-        except (EngineError, CapacityError) as error:
+        except (EngineError, CapacityError, SetupError) as error:
             now = self._site.world.clock.now()
             return self._write(lease, state, refused(state, claim, error, now=now))
         return self._write(lease, state, taken(state, claim, handle))
@@ -114,7 +114,7 @@ class Stepper:
         claim = next(claim for claim in state.claims if claim.id == effect.claim)
         try:
             self._site.engine(claim.engine).cancel(Handle(effect.handle), now=effect.now)
-        except EngineError:
+        except (EngineError, SetupError):
             return  # Tried again at the claim's `retry_at` until the engine says it is gone.
 
 

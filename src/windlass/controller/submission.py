@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from windlass.agent import layout
-from windlass.controller.renting import Gang
+from windlass.controller.renting import Gang, recorded
 from windlass.controller.request import claim_request, facts_of
 from windlass.controller.secrets import SecretFiles
 from windlass.controller.source import Source, pack
@@ -44,8 +44,8 @@ class Ask:
     """What ranks inherit on the caller's own machine."""
     caller: Mapping[str, str]
     """Everything the caller has set, where the values of secrets are taken from."""
-    rented: Gang | None = None
-    """What was chosen, where the engine rents."""
+    rented: tuple[Gang, ...] = ()
+    """What was chosen, and where else to ask, in order; empty where nothing is rented."""
 
 
 def submit(
@@ -110,8 +110,9 @@ def _new_run(ask: Ask, *, run_id: str, now: float) -> Run:
         "emulate": ask.is_emulated,
         "environment": dict(ask.environment),
     }
-    if ask.rented is not None:
-        options["rented"] = ask.rented._asdict()
+    if ask.rented:
+        options["rented"] = ask.rented[0]._asdict()
+        options["offers"] = recorded(ask.rented[1:])
     return Run(
         id=run_id,
         name=ask.spec.name,
@@ -152,22 +153,28 @@ def _choose(engine: Engine[Any], run: Run) -> Run:
 
 def _check_engine(engine: Engine[Any], run: Run) -> None:
     facts = facts_of(run)
-    if facts.nodes > engine.limits().nodes_max:
+    gang = facts.gang
+    claim = Claim(
+        id=f"{run.id}-1-0",
+        run=run.id,
+        attempt=1,
+        index=0,
+        engine=engine.name,
+        phase=ClaimPhase.ASKED,
+        created_at=run.created_at,
+        offer=gang.offer,
+        buy=gang.buy,
+        accelerators=gang.accelerators,
+        nodes=gang.nodes,
+    )
+    request = claim_request(facts, claim, folder="file:///")
+    if request.nodes > engine.limits().nodes_max:
         raise OptionRefused(
-            f"{facts.nodes} nodes are more than the {engine.limits().nodes_max} of {engine.name}",
+            f"{request.nodes} nodes are more than the {engine.limits().nodes_max} of {engine.name}",
             remedy="Lower resources.nodes, or choose another engine with --on.",
         )
     if isinstance(engine, Admits):
-        claim = Claim(
-            id=f"{run.id}-1-0",
-            run=run.id,
-            attempt=1,
-            index=0,
-            engine=engine.name,
-            phase=ClaimPhase.ASKED,
-            created_at=run.created_at,
-        )
-        engine.admit(claim_request(facts, claim, folder="file:///"))
+        engine.admit(request)
 
 
 def _make(folder: Path) -> bool:

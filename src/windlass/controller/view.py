@@ -13,6 +13,27 @@ from windlass.state.model import Claim, RunState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What the spec says about renting."""
+
+    race: int = 1
+    budget_usd: float | None = None
+    deadline_s: float | None = None
+    team: str = ""
+    env: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What ranks have reported of their own work."""
+
+    save_s: float | None = None
+    """How long the newest save took."""
+    saved_share: float = 0.0
+    """How much of the work the newest checkpoint holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeExit:
     """What a node said when its last rank had ended."""
 
@@ -75,4 +96,12 @@ class View:
     winner: str | None
     """The claim named by the newest attempt's fence; "" when it was given up; None before."""
     claims: tuple[ClaimView, ...]
-    gang: Gang = Gang()
+    gangs: tuple[Gang, ...] = (Gang(),)
+    """What may be asked for, best first; one that rents nothing where nothing is rented."""
+    wishes: Wishes = Wishes()
+    measured: Measured = Measured()
+
+    @property
+    def is_rented(self) -> bool:
+        """Whether machines are rented for it."""
+        return bool(self.gangs[0].offer)

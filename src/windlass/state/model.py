@@ -1,4 +1,4 @@
-"""What the store remembers: runs, attempts, claims, events, charges, and the change that writes them.
+"""What the store remembers: runs, attempts, claims, events, charges, and changes of them.
 
 Must not know how they are stored. Times are seconds since 1970, UTC.
 """

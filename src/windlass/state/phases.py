@@ -57,6 +57,8 @@ class Outcome(StrEnum):
     LOST = "lost"
     USER_ERROR = "user-error"
     REJECTED = "rejected"
+    REFUSED = "refused"
+    """There was nothing to be had anywhere: it is asked for again."""
     STOPPED = "stopped"
 
 

@@ -242,9 +242,7 @@ class SqlStore:
 
     # ---- the accountant's side -------------------------------------------------------------
 
-    def charges(
-        self, *, run_id: str | None = None, since: float | None = None
-    ) -> Sequence[Charge]:
+    def charges(self, *, run_id: str | None = None, since: float | None = None) -> Sequence[Charge]:
         """See Store, promise 20."""
         return ledger.charges(self._database, run_id=run_id, since=since)
 

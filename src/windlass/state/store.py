@@ -100,8 +100,6 @@ class Store(Protocol):
 
     # ---- the accountant's side -------------------------------------------------------------
 
-    def charges(
-        self, *, run_id: str | None = None, since: float | None = None
-    ) -> Sequence[Charge]:
+    def charges(self, *, run_id: str | None = None, since: float | None = None) -> Sequence[Charge]:
         """20. What machines have cost, oldest first: of one run or of all, also of runs that were
         removed; those held at `since` or later."""

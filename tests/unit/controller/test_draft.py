@@ -5,6 +5,7 @@ from __future__ import annotations
 from views import NOW, ViewOf
 from windlass.controller.draft import Draft
 from windlass.controller.effects import GiveUp
+from windlass.controller.renting import Gang
 from windlass.state.phases import AttemptPhase, ClaimPhase, RunPhase
 
 
@@ -50,12 +51,16 @@ def test_a_move_is_told_once():
 
 def test_a_new_attempt_comes_with_its_claims():
     draft = draft_of(ViewOf().over())
-    draft.add_attempt(claim_count=2)
+    draft.add_attempt()
+    draft.add_claim(Gang(), expires_at=None)
+    draft.add_claim(Gang(engine="tpu", usd_per_h=3.0), expires_at=NOW + 60)
     change = draft.decision().change
     assert change.run.attempt == 2
     assert [attempt.number for attempt in change.attempts] == [2]
     assert [claim.id for claim in change.claims] == ["r-2-0", "r-2-1"]
     assert {claim.phase for claim in change.claims} == {ClaimPhase.ASKED}
+    assert [claim.engine for claim in change.claims] == ["local", "tpu"]
+    assert [claim.expires_at for claim in change.claims] == [None, NOW + 60]
     assert len(draft.open_claims()) == 2
 
 

@@ -259,4 +259,7 @@ def test_a_folder_that_is_there_already_is_nobody_elses(desk):
 
 def test_what_was_chosen_to_be_rented_is_kept_with_the_run(desk):
     gang = Gang(offer="z/a3-highgpu-8g/spot", buy="spot", accelerators="H100:8", nodes=3)
-    assert facts_of(desk.submit(rented=gang)).gang == gang
+    other = gang._replace(offer="y/a3-highgpu-8g/spot", usd_per_h=12.5)
+    facts = facts_of(desk.submit(rented=(gang, other)))
+    assert facts.gang == gang
+    assert facts.gangs == (gang, other)

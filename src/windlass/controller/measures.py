@@ -1,0 +1,52 @@
+"""What ranks have reported of saves and of work that is safe, read now and then.
+
+Must not read at every look: a folder may be a bucket, and these figures change slowly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from windlass.agent.folder import Folder
+from windlass.controller.progress import Record, read_newest_records
+from windlass.controller.view import Measured
+from windlass.ports.clock import Clock
+
+EVERY_S = 20.0
+ATTEMPTS_BACK = 5
+"""So many attempts are looked through for a save; one that is older says little."""
+
+
+class Measures:
+    """Remembers what was measured of each run."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._known: dict[str, tuple[int, float, Measured]] = {}
+
+    def of(self, folder: Folder, run: str, attempt: int, *, steps: int | None) -> Measured:
+        """What is known of a run whose newest attempt is this one."""
+        at = self._clock.monotonic()
+        number, read_at, known = self._known.get(run, (0, float("-inf"), Measured()))
+        if attempt == 0 or (number == attempt and at - read_at < EVERY_S):
+            return known
+        oldest = max(number, attempt - ATTEMPTS_BACK, 1)
+        for each in range(attempt, oldest - 1, -1):
+            saves = [one for one in read_newest_records(folder, each) if one.event == "saved"]
+            if saves:
+                known = _measured(saves, steps)
+                break
+        self._known[run] = (attempt, at, known)
+        return known
+
+    def forget_all_but(self, runs: Collection[str]) -> None:
+        """Drop what is remembered of runs that have ended."""
+        self._known = {run: known for run, known in self._known.items() if run in runs}
+
+
+def _measured(saves: list[Record], steps: int | None) -> Measured:
+    took = saves[-1].metrics.get("seconds")
+    share = min(1.0, saves[-1].step / steps) if steps else 0.0
+    return Measured(
+        save_s=float(took) if isinstance(took, int | float) else None, saved_share=share
+    )

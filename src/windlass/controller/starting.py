@@ -1,0 +1,241 @@
+"""Begins attempts and asks for their claims: which offer next, how many at once, or wait.
+
+Must not ask an engine: it writes claims down, and step.py submits them. Pure.
+
+A claim that is refused never had a machine: the next offer takes its place in the same attempt, at
+once and uncounted. When nothing is left to ask for, the run waits in the queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from windlass.controller.backoff import RESTART_MAX_S
+from windlass.controller.buying import advise
+from windlass.controller.draft import Draft
+from windlass.controller.offers import BLOCK_MAX_S, ON_DEMAND, SPOT, free, free_at
+from windlass.controller.renting import Gang
+from windlass.controller.spending import meter_of
+from windlass.controller.stopping import LIVE_ATTEMPTS, end_attempt, end_run
+from windlass.controller.view import View
+from windlass.policy.budget import is_enough, lasts_s, loser_usd, race_cap_usd
+from windlass.state.model import Claim
+from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase
+
+CLAIMS_MAX = 16
+"""So many claims are asked for in one attempt; then the next one begins, with a fresh fence."""
+WAIT_MAX_S = max(RESTART_MAX_S, BLOCK_MAX_S)
+UNASKED = frozenset({ClaimPhase.CANCELLING, ClaimPhase.GONE})
+
+
+class Choice(NamedTuple):
+    """What to ask for now; where that is nothing, when to try again and why."""
+
+    gangs: list[Gang]
+    until: float | None = None
+    """None: never."""
+    code: str = ""
+    reason: str = ""
+
+
+def racing(draft: Draft) -> list[Claim]:
+    """The claims of the newest attempt that may still win it."""
+    return [
+        claim
+        for claim in draft.claims_of(draft.run.attempt)
+        if claim.phase not in UNASKED and not claim.refused
+    ]
+
+
+def note_refusals(view: View, draft: Draft) -> None:
+    """Block what was refused: the engine said so at once, or when it had tried."""
+    attempt = draft.attempt
+    if attempt is None or attempt.phase not in LIVE_ATTEMPTS:
+        return
+    for seen in view.claims:
+        claim = draft.claim(seen.claim.id)
+        if claim.attempt != attempt.number or claim.phase in UNASKED:
+            continue
+        code = claim.refused or seen.observation.refused
+        if code:
+            said = claim.error or seen.observation.reason or f"{claim.engine} has refused it"
+            _block(view, draft, claim, code=code, said=said)
+
+
+def _block(view: View, draft: Draft, claim: Claim, *, code: str, said: str) -> None:
+    draft.set_claim(claim.id, refused=code, error=said)
+    draft.event(code, said, offer=claim.offer, buy=claim.buy)
+    if view.is_rented:
+        gang = gang_of(view, claim)
+        draft.set_market(draft.market.refused(gang, code, draft.now))
+    else:
+        end_run(draft, Outcome.REJECTED, code, said)
+
+
+def gang_of(view: View, claim: Claim) -> Gang:
+    """What the claim is for, as the run knows it."""
+    known = (gang for gang in view.gangs if (gang.offer, gang.buy) == (claim.offer, claim.buy))
+    return next(known, Gang(offer=claim.offer, buy=claim.buy, usd_per_h=claim.usd_per_h))
+
+
+def start(view: View, draft: Draft) -> None:
+    """Begin the next attempt when the last one is known to have ended.
+
+    Known from an earlier step: one decision writes the end of one attempt or the start of the
+    next, never both.
+    """
+    run, before = draft.run, view.state
+    if before.run.phase is not RunPhase.QUEUED or run.phase is not RunPhase.QUEUED:
+        return
+    if before.attempt is not None and before.attempt.phase is not AttemptPhase.ENDED:
+        return
+    # A clock that was set back must not make a run wait longer than any wait can be.
+    wait_s = run.next_attempt_at - draft.now
+    if 0 < wait_s <= WAIT_MAX_S:
+        draft.wake(run.next_attempt_at)
+        return
+    choice = _choose(view, draft, ())
+    if not choice.gangs:
+        _wait(draft, choice)
+        return
+    draft.add_attempt()
+    _ask(view, draft, choice.gangs)
+    number = draft.run.attempt
+    where = f" in {_places(choice.gangs)}" if view.is_rented else ""
+    draft.move_run(RunPhase.STARTING, "starting", f"attempt {number} is starting{where}")
+
+
+def replace_refused(view: View, draft: Draft) -> None:
+    """Ask for the next offers in place of those that were refused or fell out of the race."""
+    attempt = draft.attempt
+    if attempt is None or attempt.phase is not AttemptPhase.STARTING or not view.is_rented:
+        return
+    if view.winner is not None or draft.run.outcome is not None:
+        return
+    still = racing(draft)
+    if len(still) >= view.wishes.race:
+        return
+    is_full = len(draft.claims_of(attempt.number)) >= CLAIMS_MAX
+    if still and is_full:
+        return
+    choice = _choose(view, draft, still)
+    if choice.gangs and not is_full:
+        _ask(view, draft, choice.gangs)
+        draft.set_run(code="starting", reason=f"asking for {_places(choice.gangs)}")
+    elif not still:
+        _wait(draft, choice if not choice.gangs else choice._replace(until=draft.now))
+
+
+def _choose(view: View, draft: Draft, still: Sequence[Claim]) -> Choice:
+    """The next offers, as many as may race; those that are asked for already left out."""
+    if not view.is_rented:
+        return Choice([view.gangs[0]])
+    gangs = list(view.gangs)
+    budget_usd = view.wishes.budget_usd
+    if budget_usd is not None:
+        left_usd = budget_usd - meter_of(draft).spent_usd
+        gangs = [gang for gang in gangs if is_enough(left_usd, gang.usd_per_h)]
+        if not gangs:
+            return Choice([], None, "budget", "what is left of its budget is too little")
+    advice = advise(view, draft.market, draft.now) if not still else None
+    if advice is not None:
+        gangs = [gang for gang in advice.gangs if gang in gangs]
+    but = {(claim.offer, claim.buy) for claim in still}
+    found = free(gangs, draft.market, draft.now, but=but)
+    if found:
+        return Choice(_raced(view, draft, found, still))
+    if advice is not None:
+        until = min(draft.now + advice.hold_s, draft.now + WAIT_MAX_S)
+        return Choice([], until, "waiting-to-buy", f"{advice.reason}; {_again(until)}")
+    return _blocked(view, draft)
+
+
+def _raced(view: View, draft: Draft, found: Sequence[Gang], still: Sequence[Claim]) -> list[Gang]:
+    """As many as may race: the first is asked for in any case, the others as long as what losers
+    may cost allows."""
+    room_usd = race_cap_usd(view.wishes.budget_usd) - meter_of(draft).race_usd
+    room_usd -= sum(loser_usd(claim.usd_per_h) for claim in still[1:])
+    chosen: list[Gang] = []
+    for gang in found[: view.wishes.race - len(still)]:
+        if still or chosen:
+            room_usd -= loser_usd(gang.usd_per_h)
+            if room_usd < 0:
+                _note_cap(view, draft)
+                break
+        chosen.append(gang)
+    return chosen
+
+
+def _note_cap(view: View, draft: Draft) -> None:
+    if draft.market.is_capped:
+        return
+    draft.set_market(replace(draft.market, is_capped=True))
+    cap = race_cap_usd(view.wishes.budget_usd)
+    said = f"fewer offers are raced: what losers may cost, {cap:.2f} USD, would be overspent"
+    draft.event("race-capped", said, usd=cap)
+
+
+def _blocked(view: View, draft: Draft) -> Choice:
+    """Everything was refused."""
+    market = draft.market
+    until = free_at(view.gangs, market, draft.now)
+    blocks = [market.block_of(gang, draft.now) for gang in view.gangs]
+    codes = {
+        block.code: sum(one is not None and one.code == block.code for one in blocks)
+        for block in blocks
+        if block is not None
+    }
+    counted = ", ".join(f"{count} {code}" for code, count in sorted(codes.items()))
+    code = max(codes, key=lambda each: codes[each], default="out-of-stock")
+    said = f"none of {len(view.gangs)} offers is to be had now ({counted})"
+    if until is None:
+        return Choice([], None, code, said)
+    return Choice([], until, code, f"{said}; {_again(until)}")
+
+
+def _again(until: float) -> str:
+    return f"tried again at {datetime.fromtimestamp(until, tz=UTC):%H:%M:%S} UTC"
+
+
+def _wait(draft: Draft, choice: Choice) -> None:
+    """Nothing to ask for: back into the queue, or the end when nothing ever will be."""
+    if choice.until is None:
+        outcome = Outcome.STOPPED if choice.code == "budget" else Outcome.REJECTED
+        end_run(draft, outcome, choice.code, choice.reason)
+        return
+    reason = choice.reason or "asked for too many offers in one attempt"
+    code = choice.code or "starting"
+    end_attempt(draft, Outcome.REFUSED, code, reason)
+    draft.set_run(next_attempt_at=choice.until)
+    draft.move_run(RunPhase.QUEUED, code, reason)
+    draft.wake(choice.until)
+
+
+def _ask(view: View, draft: Draft, gangs: Sequence[Gang]) -> None:
+    others = len(racing(draft)) + len(gangs) - 1
+    for gang in gangs:
+        if gang.kind == ON_DEMAND and draft.market.refused_at is None:
+            draft.set_market(replace(draft.market, asked=draft.market.asked + 1))
+        draft.add_claim(gang, expires_at=_expiry(view, draft, gang, others=others))
+
+
+def _expiry(view: View, draft: Draft, gang: Gang, *, others: int) -> float | None:
+    """When its machines end by themselves: with the run's time to live, or with the budget.
+
+    What waits in a queue for hours would be over before it began: there only the controller
+    watches the budget.
+    """
+    ends = [] if draft.run.expires_at is None else [draft.run.expires_at]
+    budget_usd = view.wishes.budget_usd
+    if budget_usd is not None and gang.usd_per_h and gang.kind in (SPOT, ON_DEMAND):
+        left_usd = budget_usd - meter_of(draft).spent_usd
+        left_usd -= others * loser_usd(gang.usd_per_h)
+        ends.append(draft.now + lasts_s(left_usd, gang.usd_per_h))
+    return min(ends, default=None)
+
+
+def _places(gangs: Sequence[Gang]) -> str:
+    return ", ".join(gang.offer for gang in gangs)
