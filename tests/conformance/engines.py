@@ -137,13 +137,28 @@ class Bench:
 
 def _compute(home: Path) -> Bench:
     from conformance.google_bench import GoogleBench
-
     from windlass.engines.compute.factory import build as build_compute
 
     return GoogleBench(build_compute, home, offer="us-central1-a/g2-standard-4/spot")
 
 
+def _tpu(home: Path) -> Bench:
+    from conformance.google_bench import GoogleBench
+    from windlass.engines.tpu.factory import build as build_tpu
+
+    return GoogleBench(build_tpu, home, offer="us-central1-a/v5e-4/spot")
+
+
+def _vertex(home: Path) -> Bench:
+    from conformance.google_bench import GoogleBench
+    from windlass.engines.vertex.factory import build as build_vertex
+
+    return GoogleBench(build_vertex, home, offer="us-central1-a/g2-standard-4/spot")
+
+
 BENCHES: dict[str, Callable[[Path], Bench]] = {
     "compute": _compute,
     "local": lambda home: Bench(build_local, home),
+    "tpu": _tpu,
+    "vertex": _vertex,
 }

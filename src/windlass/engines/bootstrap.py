@@ -11,7 +11,15 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from windlass.engines.bootstrap_programs import AWAIT, BY_NAME, EXPIRE, FETCH, GIVE_BACK, MACHINE
+from windlass.engines.bootstrap_programs import (
+    AWAIT,
+    BY_NAME,
+    EXPIRE,
+    FETCH,
+    GIVE_BACK,
+    HURRY,
+    MACHINE,
+)
 
 AGENT = "agent.pyz"
 PLACE = "/var/lib/windlass"
@@ -39,7 +47,7 @@ RUN = f"python3 {AGENT} node.json\n"
 RUN_AND_HEED = f"""\
 python3 {AGENT} node.json &
 agent=$!
-trap 'kill -TERM $agent 2>/dev/null' TERM
+trap 'kill -TERM $agent 2>/dev/null; python3 hurry.py $agent &' TERM
 {{meanwhile}}while kill -0 $agent 2>/dev/null; do wait $agent; done
 """
 
@@ -57,7 +65,7 @@ class Manner:
     """Lines for when the agent has ended: they give the machine back."""
     is_gang: bool = False
     """Whether the programs for gangs that live and die as one are needed: await.py, expire.py,
-    give_back.py."""
+    give_back.py, hurry.py."""
 
 
 def startup_script(order: dict[str, Any], *, agent_url: str, manner: Manner) -> str:
@@ -68,7 +76,12 @@ def startup_script(order: dict[str, Any], *, agent_url: str, manner: Manner) -> 
         "order.json": json.dumps(order, indent=1, sort_keys=True),
     }
     if manner.is_gang:
-        files |= {"await.py": AWAIT, "expire.py": EXPIRE, "give_back.py": GIVE_BACK}
+        files |= {
+            "await.py": AWAIT,
+            "expire.py": EXPIRE,
+            "give_back.py": GIVE_BACK,
+            "hurry.py": HURRY,
+        }
     return SCRIPT.format(
         place=PLACE,
         files="".join(FILE.format(name=name, content=text) for name, text in files.items()),

@@ -16,6 +16,8 @@ from windlass.errors import EngineTransient
 from windlass.ports.clock import Clock
 
 ASKED = "asked"
+HURRY = "hurry.json"
+"""In a claim's folder: its nodes, which are being told to end, are to do so at once."""
 
 
 class Mark:
@@ -65,3 +67,15 @@ class Marks:
             return Mark(folder, name, json.loads(folder.read(name) or b"{}") or fresh)
         except OSError as error:
             raise EngineTransient(f"the run's folder cannot be written: {error}") from error
+
+    def hurry(self, claim_folder_url: str) -> None:
+        """For engines that can end machines only with all their patience: let none be needed."""
+        try:
+            self._open_folder(claim_folder_url).write(HURRY, b"{}")
+        except OSError as error:
+            raise EngineTransient(f"the run's folder cannot be written: {error}") from error
+
+
+def claim_folder(folder_url: str, attempt: int, claim: str) -> str:
+    """The URL of a claim's own folder, as nodes are told it."""
+    return f"{folder_url}/{layout.claim(attempt, claim)}"

@@ -16,6 +16,8 @@ from windlass.errors import OptionRefused
 ENGINES = {
     "compute": "windlass.engines.compute.factory:build",
     "local": "windlass.engines.local.factory:build",
+    "tpu": "windlass.engines.tpu.factory:build",
+    "vertex": "windlass.engines.vertex.factory:build",
 }
 
 

@@ -12,6 +12,7 @@ from windlass.catalog.model import Buy, Offer
 from windlass.engines.base import ClaimRequest
 from windlass.engines.compute.options import ComputeOptions
 from windlass.engines.labels import CLAIM_LABEL, labels
+from windlass.engines.networks import data_nics, network_url, subnetwork_of, subnetwork_url
 
 CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
 LONGEST_RUN_S = 120 * 86_400
@@ -118,45 +119,28 @@ def disks(offer: Offer, options: ComputeOptions, *, image: str) -> list[dict[str
 def interfaces(offer: Offer, options: ComputeOptions) -> list[dict[str, Any]]:
     """The host's NIC, then those over which GPUs of different machines talk. None has an external
     address unless the user asks for it."""
-    primary: dict[str, Any] = {"network": options.network, "nicType": "GVNIC"}
-    if options.subnetwork:
-        primary["subnetwork"] = options.subnetwork
+    primary: dict[str, Any] = {"network": network_url(options.network), "nicType": "GVNIC"}
+    # A network of ours has a subnetwork in each of its regions, and none by itself.
+    ours = subnetwork_of(options.network, offer.region)
+    subnetwork = options.subnetwork or (ours if options.network == options.data_prefix else "")
+    if subnetwork:
+        primary["subnetwork"] = subnetwork_url(subnetwork, offer.region)
     if options.external_address:
         primary["accessConfigs"] = [{"type": "ONE_TO_ONE_NAT", "name": "external-nat"}]
     if not options.gpudirect:
         return [primary]
-    return [primary, *_data_interfaces(offer, options)]
-
-
-def _data_interfaces(offer: Offer, options: ComputeOptions) -> list[dict[str, Any]]:
-    machine = offer.machine
-    prefix = options.data_prefix
-    if machine.gpu_direct in ("tcpx", "tcpxo"):
-        count = (machine.nics or 1) - 1
-        return [
-            {
-                "network": f"{prefix}-data-{number}",
-                "subnetwork": f"{prefix}-data-{number}-{offer.region}",
-                "nicType": "GVNIC",
-            }
-            for number in range(1, count + 1)
-        ]
-    if machine.gpu_direct == "rdma":
-        second = {
-            "network": f"{prefix}-host-1",
-            "subnetwork": f"{prefix}-host-1-{offer.region}",
-            "nicType": "GVNIC",
+    nics = data_nics(
+        offer.machine, prefix=options.data_prefix, region=offer.region, zone=offer.zone
+    )
+    data = [
+        {
+            "network": network_url(nic.network),
+            "subnetwork": subnetwork_url(nic.subnetwork, offer.region),
+            "nicType": nic.nic_type,
         }
-        rdma = [
-            {
-                "network": f"{prefix}-rdma-{offer.zone}",
-                "subnetwork": f"{prefix}-rdma-{offer.zone}-{number}",
-                "nicType": "MRDMA",
-            }
-            for number in range(machine.chips)
-        ]
-        return [second, *rdma]
-    return []
+        for nic in nics
+    ]
+    return [primary, *data]
 
 
 def _run_seconds(claim: ClaimRequest) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from windlass.engines.networks import DEFAULT, PREFIX
 from windlass.engines.options import read_options
 
 HYPERDISK_FAMILIES = frozenset(
@@ -21,7 +22,8 @@ class ComputeOptions:
     """How instances are made."""
 
     service_account: str = "default"
-    network: str = "global/networks/default"
+    network: str = DEFAULT
+    """A name or an URL; that of `windlass network up` brings its subnetworks."""
     subnetwork: str = ""
     external_address: bool = False
     disk_gb: int = 100
@@ -31,7 +33,8 @@ class ComputeOptions:
     """Instead of the one that the catalog names for the accelerator."""
     placement_policy: str = ""
     gpudirect: bool = True
-    data_prefix: str = "global/networks/windlass"
+    data_prefix: str = PREFIX
+    """What the names of the networks begin with that `windlass network up` makes."""
 
     def disk_type(self, family: str) -> str:
         """What the machine can boot from."""

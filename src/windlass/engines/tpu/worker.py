@@ -1,0 +1,40 @@
+"""What a worker of a slice does besides its agent: finds out which node it is, and gives the slices
+back, at the end and at the claim's expiry.
+
+Must not rely on Cloud TPU to end anything: its API has no limit of run time.
+"""
+
+from __future__ import annotations
+
+from windlass.engines.bootstrap import RUN_AND_HEED, Manner
+
+SPARE_S = 180
+"""So long after expiry other workers wait for the first one to have given everything back."""
+
+# Workers count through the slices in order. What Cloud TPU says of other slices goes to the ranks,
+# as libtpu reads it.
+MACHINE = """\
+def said():
+    lines = metadata("instance/attributes/tpu-env")
+    return dict(re.findall(r"^(\\w+): '(.*)'$", lines, re.MULTILINE))
+def node(order):
+    worker = int(metadata("instance/attributes/agent-worker-number"))
+    return int(said().get("MEGASCALE_SLICE_ID", 0)) * order["slice_hosts"] + worker
+def address(order):
+    return metadata("instance/network-interfaces/0/ip")
+def environment(order):
+    slices = {name: text for name, text in said().items() if name.startswith("MEGASCALE_")}
+    return {"PJRT_DEVICE": "TPU", **slices}"""
+
+
+def manner(url: str, *, expires_at: float) -> Manner:
+    """How workers start; `url` is that of their queued resource."""
+    give_back = f"python3 give_back.py '{url}?force=true'"
+    return Manner(
+        machine=MACHINE,
+        # Before the agent is fetched: a slice that cannot have one must end too.
+        meanwhile=f"(python3 expire.py {expires_at:.0f} {SPARE_S}; {give_back}) &\n",
+        run=RUN_AND_HEED.format(meanwhile=""),
+        leave=f"python3 await.py && {give_back}\n",
+        is_gang=True,
+    )

@@ -1,0 +1,45 @@
+"""What a replica does besides its agent: finds out which node it is from what Vertex AI tells
+containers, and ends when the claim's time is over.
+
+Must not call Vertex AI: the end of the first replica is the end of the training.
+"""
+
+from __future__ import annotations
+
+from windlass.engines.bootstrap import RUN_AND_HEED, Manner
+
+SPARE_S = 180
+"""So long after expiry other replicas wait for the first one to have ended everything."""
+
+# Nodes count through the worker pools in order. Hosts of a TPU slice are told apart by libtpu's own
+# variables where the cluster lists only the first.
+MACHINE = """\
+def hosts(order):
+    cluster = json.loads(os.environ["CLUSTER_SPEC"])["cluster"]
+    found = [host.rpartition(":")[0] for pool in sorted(cluster) for host in cluster[pool]]
+    if len(found) < order["nodes"]:
+        found = os.environ.get("TPU_WORKER_HOSTNAMES", "").split(",")
+    return found
+def node(order):
+    spec = json.loads(os.environ["CLUSTER_SPEC"])
+    cluster, own = spec["cluster"], spec["task"]
+    if sum(map(len, cluster.values())) < order["nodes"]:
+        return int(os.environ["TPU_WORKER_ID"])
+    before = [len(cluster[pool]) for pool in sorted(cluster) if pool < own["type"]]
+    return sum(before) + int(own["index"])
+def address(order):
+    return hosts(order)[node(order)]
+def environment(order):
+    return {"PJRT_DEVICE": "TPU"} if order["has_tpu"] else {}"""
+
+
+def manner(*, expires_at: float) -> Manner:
+    """How replicas start. A container's first process is told that it has to end, and nobody else
+    is."""
+    expire = f"(python3 expire.py {expires_at:.0f} {SPARE_S}; kill -TERM $agent) &\n"
+    return Manner(
+        machine=MACHINE,
+        run=RUN_AND_HEED.format(meanwhile=expire),
+        leave="python3 await.py\nexit 0\n",
+        is_gang=True,
+    )

@@ -1,0 +1,65 @@
+"""What the states of a custom training mean for a claim.
+
+Must not ask anything of Google. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from windlass.engines.base import Observation, Seen
+from windlass.engines.vertex.request import FOLDER_VARIABLE
+from windlass.errors import OutOfStock, QuotaExceeded
+from windlass.google.refusals import QUOTA_WORDS, STOCKOUT_WORDS
+
+WAITING = {
+    "JOB_STATE_QUEUED": "it is in Vertex AI's queue",
+    "JOB_STATE_PENDING": "Vertex AI is looking for its machines",
+}
+UP = frozenset(
+    {"JOB_STATE_RUNNING", "JOB_STATE_CANCELLING", "JOB_STATE_UPDATING", "JOB_STATE_PAUSED"}
+)
+LIVE = frozenset({*WAITING, *UP})
+EXHAUSTED = 8
+"""google.rpc.Code for what there is not enough of."""
+
+Document = Mapping[str, Any]
+
+
+def seen(trainings: Iterable[Document]) -> Observation:
+    """What has become of a claim, by all trainings that were made for it: more than one where an
+    answer was lost."""
+    found = sorted(trainings, key=lambda one: str(one.get("createTime", "")))
+    states = {str(one.get("state", "")) for one in found}
+    if states & UP:
+        return Observation(seen=Seen.RUNNING)
+    for state, reason in WAITING.items():
+        if state in states:
+            return Observation(seen=Seen.PENDING, reason=reason)
+    return _ended(found[-1]) if found else Observation(seen=Seen.GONE)
+
+
+def is_live(training: Document) -> bool:
+    """Whether there is something of it, or may yet be."""
+    return training.get("state") in LIVE
+
+
+def folder_of(training: Document) -> str:
+    """The URL of its claim's folder."""
+    pools = (training.get("jobSpec") or {}).get("workerPoolSpecs") or [{}]
+    given = (pools[0].get("containerSpec") or {}).get("env") or ()
+    found = [str(one.get("value", "")) for one in given if one.get("name") == FOLDER_VARIABLE]
+    return found[0] if found else ""
+
+
+def _ended(training: Document) -> Observation:
+    error = training.get("error") or {}
+    message = str(error.get("message", ""))
+    refused = ""
+    never_ran = "startTime" not in training
+    if never_ran and QUOTA_WORDS.search(message):
+        refused = QuotaExceeded.code
+    elif never_ran and (error.get("code") == EXHAUSTED or STOCKOUT_WORDS.search(message)):
+        refused = OutOfStock.code
+    return Observation(seen=Seen.GONE, reason=message, refused=refused)
