@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from windlass.errors import HomeUnusable
+from windlass.errors import HomeUnusable, OptionRefused
 
 if TYPE_CHECKING:
     from windlass.agent.folder import Folder
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from windlass.controller.secrets import SecretFiles
     from windlass.engines.base import Engine
     from windlass.engines.site import EngineSite
+    from windlass.google.session import Session
     from windlass.planner.candidates import Candidate
     from windlass.planner.history import History
     from windlass.ports.world import World
@@ -40,6 +41,7 @@ INHERITED = (
     "SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_FIND_LINKS PIP_CERT"
 ).split()
 DEFAULT_ENGINE = "local"
+PROJECT_VARIABLES = ("GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT")
 UNDER_WAY_S = 3600.0
 """A command that keeps secrets for a run has written the run long before that."""
 
@@ -250,6 +252,31 @@ class Home:
         from windlass.agent.pack import build
 
         return build(self.path / "agent")
+
+    # ---- Google ----------------------------------------------------------------------------
+
+    @property
+    def project(self) -> str:
+        """The project that things are rented in: the configuration's, else the environment's."""
+        named = (self.caller.get(name) for name in PROJECT_VARIABLES)
+        found = self.config.project or next(filter(None, named), "")
+        if not found:
+            raise OptionRefused(
+                "nobody has said which Google Cloud project to use",
+                remedy=f"Write `project: my-project` into {self.path / 'config.yaml'}.",
+            )
+        return found
+
+    @cached_property
+    def google_session(self) -> Session:
+        """Calls to Google, as whoever the machine's credentials say."""
+        import httpx
+
+        from windlass.google.credentials import AmbientBearer
+        from windlass.google.session import Session
+
+        client = httpx.Client()
+        return Session(client, AmbientBearer(client))
 
     # ---- the controller --------------------------------------------------------------------
 

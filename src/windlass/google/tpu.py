@@ -77,17 +77,6 @@ class Tpu:
         except Missing:
             return
 
-    def delete_node(self, zone: str, name: str) -> None:
-        """Delete a slice that no queued resource holds."""
-        try:
-            self._session.call(
-                "DELETE",
-                f"{self._url(STABLE, zone, 'nodes')}/{name}",
-                what=f"deleting {name} in {zone}",
-            )
-        except Missing:
-            return
-
     def queued(self, zone: str) -> Iterator[dict[str, Any]]:
         """Queued resources of a zone."""
         return self._listed(zone, "queuedResources")
