@@ -21,6 +21,8 @@ class Seen(NamedTuple):
     generation: str
     """Another one for every write."""
     size: int
+    updated: str
+    """When it was written, as `2026-11-15T06:31:22.123Z`."""
 
 
 class BucketFolder:
@@ -29,6 +31,7 @@ class BucketFolder:
     can_append = False
 
     def __init__(self, url: str, *, storage: Optional[Storage] = None) -> None:
+        self.url = url
         self.bucket, self._prefix = split_url(url)
         self._storage = storage if storage is not None else Storage(ambient_token())
 
@@ -71,11 +74,14 @@ class BucketFolder:
         return sorted(self.look(prefix))
 
     def look(self, prefix: str, *, glob: str = "") -> Dict[str, Seen]:
-        """Every object under the folder `prefix`, by name; with `glob`, those whose name below
-        the prefix fits."""
+        """Every object under the folder `prefix` (or all), by name; with `glob`, those whose name
+        below the prefix fits."""
+        place = f"{self._full(prefix.rstrip('/'))}/" if prefix else self._prefix
         return {
-            item["name"][len(self._prefix) :]: Seen(item["generation"], int(item["size"]))
-            for page in self._pages(f"{self._full(prefix.rstrip('/'))}/", glob)
+            item["name"][len(self._prefix) :]: Seen(
+                item["generation"], int(item["size"]), item["updated"]
+            )
+            for page in self._pages(place, glob)
             for item in page.get("items", ())
         }
 
@@ -85,7 +91,7 @@ class BucketFolder:
 
     def _pages(self, place: str, glob: str) -> Iterator[Dict[str, List[Dict[str, str]]]]:
         path = f"/storage/v1/b/{self.bucket}/o"
-        fields = "items(name,generation,size),nextPageToken"
+        fields = "items(name,generation,size,updated),nextPageToken"
         query = {"prefix": place, "maxResults": PAGE, "fields": fields}
         if glob:
             query["matchGlob"] = _literal(place) + glob

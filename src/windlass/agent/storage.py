@@ -69,7 +69,8 @@ class Storage:
     def __init__(self, token: Token, *, patience_s: float = PATIENCE_S) -> None:
         self.patience_s = patience_s
         self._token = token
-        self._line = _Line()
+        # Whoever has time to wait, waits longer for a single answer too.
+        self._line = _Line(max(TRY_S, patience_s / 3))
         self._rests_until = float("-inf")
         self._trouble = ""
 
@@ -128,7 +129,8 @@ class Storage:
 class _Line:
     """The connection, which is opened again when it has gone."""
 
-    def __init__(self) -> None:
+    def __init__(self, try_s: float) -> None:
+        self._try_s = try_s
         self._connection: Optional[http.client.HTTPConnection] = None
         self._owner = 0
         self._context: Optional[ssl.SSLContext] = None
@@ -158,11 +160,11 @@ class _Line:
         if self._connection is None:
             if self._context is None:
                 self._context = ssl.create_default_context()
-            self._connection = connect(self._context, timeout_s=_left(until))
+            self._connection = connect(self._context, timeout_s=self._left(until))
             self._owner = os.getpid()
         connection = self._connection
         if connection.sock is not None:
-            connection.sock.settimeout(_left(until))
+            connection.sock.settimeout(self._left(until))
         connection.request(ask.method, ask.path, body=ask.body or None, headers=headers)
         response = connection.getresponse()
         body = response.read()
@@ -175,6 +177,9 @@ class _Line:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _left(self, until: float) -> float:
+        return min(self._try_s, max(SHORTEST_TRY_S, until - time.monotonic()))
 
     def _leave_to_parent(self) -> None:
         """After a fork the connection is the parent's: two that talk on one would garble it. Its
@@ -216,10 +221,6 @@ def _proxy_login(user: Optional[str], password: Optional[str]) -> Dict[str, str]
         return {}
     pair = f"{unquote(user)}:{unquote(password or '')}".encode()
     return {"Proxy-Authorization": f"Basic {base64.b64encode(pair).decode()}"}
-
-
-def _left(until: float) -> float:
-    return min(TRY_S, max(SHORTEST_TRY_S, until - time.monotonic()))
 
 
 def _said(answer: Answer) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import operator
 import os
-import shutil
 import time
 from pathlib import Path
 from typing import (
@@ -24,7 +23,7 @@ from typing import (
     Union,
 )
 
-from windlass.runtime.checkpoint import files, manifest, reading, retention, tree, writing
+from windlass.runtime.checkpoint import manifest, reading, retention, tree, writing
 from windlass.runtime.checkpoint.checksums import checksum
 from windlass.runtime.checkpoint.errors import (
     CheckpointDamaged,
@@ -33,7 +32,8 @@ from windlass.runtime.checkpoint.errors import (
     Damage,
 )
 from windlass.runtime.checkpoint.interval import Pace
-from windlass.runtime.checkpoint.location import folder_of
+from windlass.runtime.checkpoint.location import folder_of, shelf_of
+from windlass.runtime.checkpoint.places import Place, Shelf
 from windlass.runtime.checkpoint.tensors import Source
 from windlass.runtime.context import context
 from windlass.runtime.notice import notice
@@ -76,7 +76,8 @@ class Checkpointer:
         options: Options = Options(),  # noqa: B008 - an immutable value
     ) -> None:
         here = context()
-        self.folder: Path = folder_of(here.checkpoint_to if to is None else to)
+        self.folder: Union[Path, str] = folder_of(here.checkpoint_to if to is None else to)
+        self._shelf: Shelf = shelf_of(self.folder)
         self.keep = here.checkpoint_keep if keep is None else keep
         self.options = options
         self._here = here
@@ -129,10 +130,10 @@ class Checkpointer:
             CheckpointDamaged: there are checkpoints, and not one is whole.
             CheckpointMismatch: the checkpoint does not fit `like`.
         """
-        found = reading.steps(self.folder)
+        found = self._shelf.steps()
         for step in reversed(found):
             try:
-                state = reading.load(self.folder / str(step), tree.FREE if like is None else like)
+                state = reading.load(self._shelf.at(step), tree.FREE if like is None else like)
             except Damage as exc:
                 self._report(step, exc)
                 continue
@@ -145,10 +146,10 @@ class Checkpointer:
 
     def latest(self) -> Optional[int]:
         """The step that `restore` would give back: reads and verifies, and loads nothing."""
-        found = reading.steps(self.folder)
+        found = self._shelf.steps()
         for step in reversed(found):
             try:
-                reading.verify(self.folder / str(step))
+                reading.verify(self._shelf.at(step))
             except Damage as exc:
                 self._report(step, exc)
                 continue
@@ -159,7 +160,7 @@ class Checkpointer:
 
     def steps(self) -> List[int]:
         """The committed steps, oldest first; they are not verified."""
-        return reading.steps(self.folder)
+        return self._shelf.steps()
 
     def due(self, step: SupportsIndex) -> bool:
         """Whether to save now: the interval has passed, or the machine will be taken away.
@@ -176,11 +177,9 @@ class Checkpointer:
     # ---- how a save goes ----------------------------------------------------------------------
 
     def _save(self, step: int, state: object, writer: Tuple[int, int]) -> bool:
-        folder = self.folder / str(step)
-        if step in self._whole and (folder / manifest.NAME).exists():
-            return False
-        damaged = files.read_or_none(folder / manifest.NAME)
-        if damaged is not None and not self._is_damaged(step):
+        place = self._shelf.at(step)
+        damaged = self._manifest(place)
+        if damaged is not None and (step in self._whole or not self._is_damaged(step)):
             return False
         shape, sources = tree.encode(state)
         order = writing.Order(
@@ -196,17 +195,24 @@ class Checkpointer:
             damaged=damaged,
         )
         try:
-            is_written = writing.write(folder, order, tree=shape, sources=sources)
+            is_written = writing.write(place, order, tree=shape, sources=sources)
         except OSError as exc:
             self._fail(step, sources, exc)
         self._whole.add(step)
         self._damaged.discard(step)
         return is_written
 
+    @staticmethod
+    def _manifest(place: Place) -> Optional[bytes]:
+        try:
+            return place.read(manifest.NAME)
+        except OSError:
+            return None  # What is in the way is met when the new one is published.
+
     def _is_damaged(self, step: int) -> bool:
         if step not in self._damaged:
             try:
-                reading.verify(self.folder / str(step))
+                reading.verify(self._shelf.at(step))
                 self._whole.add(step)
             except Damage as exc:
                 self._report(step, exc)
@@ -220,7 +226,7 @@ class Checkpointer:
         scope = retention.Scope(
             step=step, attempt=self._here.attempt, keep=self.keep, damaged=self._damaged
         )
-        retention.tidy(self.folder, scope)
+        retention.tidy(self._shelf, scope)
 
     # ---- what goes wrong ----------------------------------------------------------------------
 
@@ -255,11 +261,11 @@ class Checkpointer:
 
     def _fail(self, step: int, sources: Sequence[Source], exc: OSError) -> NoReturn:
         needed = sum(_size(source) for source in sources)
+        room = self._shelf.room()
         raise CheckpointFailed(
             f"Step {step} was not saved to {self.folder}: {exc.strerror or exc}. It needs "
-            f"{needed} bytes; {_free(self.folder)}. Earlier checkpoints stand.",
-            remedy="Free some space there, keep fewer checkpoints, or name another folder in "
-            "`checkpoint: {to: ...}`.",
+            f"{needed} bytes{room and '; '}{room}. Earlier checkpoints stand.",
+            remedy=self._shelf.remedy,
         ) from exc
 
 
@@ -268,10 +274,3 @@ def _size(source: Source) -> int:
     for length in source.tensor.shape:
         size *= length
     return size
-
-
-def _free(folder: Path) -> str:
-    try:
-        return f"{shutil.disk_usage(folder).free} are free"
-    except OSError:
-        return "how much is free cannot be told"

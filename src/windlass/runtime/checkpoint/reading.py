@@ -1,29 +1,19 @@
 """One restore: believe a checkpoint only after every byte of it was verified.
 
-Must not change anything on the disk, nor give back a state in part.
+Must not change anything there, nor give back a state in part.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 from windlass.runtime.checkpoint import files, manifest, tensors, tree
 from windlass.runtime.checkpoint.errors import Damage
-from windlass.runtime.checkpoint.manifest import Manifest, Piece
+from windlass.runtime.checkpoint.manifest import DataFile, Manifest, Piece
+from windlass.runtime.checkpoint.places import Place
 
 
-def steps(root: Path) -> List[int]:
-    """The steps that have a manifest, ascending; whether they are whole is another question."""
-    try:
-        names = [entry.name for entry in root.iterdir()]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    numbers = [int(name) for name in names if name.isascii() and name.isdigit()]
-    return sorted(step for step in numbers if (root / str(step) / manifest.NAME).exists())
-
-
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(place: Place) -> Manifest:
     """The manifest of a committed checkpoint.
 
     Raises:
@@ -31,33 +21,42 @@ def read_manifest(folder: Path) -> Manifest:
         CheckpointRefused: it was written by a newer Windlass.
     """
     try:
-        return manifest.decode((folder / manifest.NAME).read_bytes())
+        content = place.read(manifest.NAME)
     except OSError as exc:
         raise Damage(f"the manifest cannot be read: {exc.strerror}") from exc
+    if content is None:
+        raise Damage("the manifest is missing")
+    return manifest.decode(content)
 
 
-def looks_whole(folder: Path) -> bool:
+def looks_whole(place: Place) -> bool:
     """Whether the manifest is sound and every file has its size: all but the checksums."""
     try:
-        entries = read_manifest(folder).files
+        entries = read_manifest(place).files
     except Damage:
         return False
-    return all(files.has_size(folder / entry.name, entry.size) for entry in entries)
+    return has_all(place, entries)
 
 
-def verify(folder: Path) -> None:
+def has_all(place: Place, entries: Sequence[DataFile]) -> bool:
+    """Whether every file is there and as long as it should be."""
+    found = place.files()
+    return all(entry.name in found and found[entry.name].size == entry.size for entry in entries)
+
+
+def verify(place: Place) -> None:
     """Read everything, and keep nothing.
 
     Raises:
         Damage: a file is missing or has other bytes than were written.
         CheckpointRefused: it was written by a newer Windlass.
     """
-    found = read_manifest(folder)
+    found = read_manifest(place)
     for entry in found.files:
-        files.read_verified(folder, entry, found.checksum)
+        files.read_verified(place, entry, found.checksum)
 
 
-def load(folder: Path, like: Any) -> Any:
+def load(place: Place, like: Any) -> Any:
     """The state of a committed checkpoint, shaped like `like` unless that is FREE.
 
     Raises:
@@ -65,7 +64,7 @@ def load(folder: Path, like: Any) -> Any:
         CheckpointMismatch: it does not fit `like`.
         CheckpointRefused: it was written by a newer Windlass.
     """
-    found = read_manifest(folder)
+    found = read_manifest(place)
 
     def compare(number: int, wanted: Any, path: str) -> None:
         if wanted is not None:
@@ -73,7 +72,7 @@ def load(folder: Path, like: Any) -> Any:
 
     # Before gigabytes are read: does it fit at all?
     tree.rebuild(found.tree, like, compare)
-    rooms = _load_rooms(folder, found)
+    rooms = _load_rooms(place, found)
 
     def take(number: int, wanted: Any, path: str) -> Any:
         return tensors.finish(found.tensors[number], rooms[number], wanted)
@@ -81,7 +80,7 @@ def load(folder: Path, like: Any) -> Any:
     return tree.rebuild(found.tree, like, take)
 
 
-def _load_rooms(folder: Path, found: Manifest) -> List[Any]:
+def _load_rooms(place: Place, found: Manifest) -> List[Any]:
     """Every tensor's bytes; each file is read once, verified, and then copied from."""
     rooms = [tensors.empty(tensor) for tensor in found.tensors]
     by_file: Dict[str, List[Tuple[int, Piece]]] = {}
@@ -89,7 +88,7 @@ def _load_rooms(folder: Path, found: Manifest) -> List[Any]:
         for piece in tensor.pieces:
             by_file.setdefault(piece.file, []).append((number, piece))
     for entry in found.files:
-        content = files.read_verified(folder, entry, found.checksum)
+        content = files.read_verified(place, entry, found.checksum)
         for number, piece in by_file.get(entry.name, []):
             stretch = content[piece.offset : piece.offset + piece.nbytes]
             tensors.fill(rooms[number], piece.start, piece.shape, stretch)

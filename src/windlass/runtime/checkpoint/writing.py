@@ -9,17 +9,16 @@ import functools
 import math
 import os
 import time
-from pathlib import Path
 from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, TypeVar
 
-from windlass.runtime.checkpoint import files, manifest, reading, tensors
+from windlass.runtime.checkpoint import manifest, reading, tensors
 from windlass.runtime.checkpoint.errors import CheckpointFailed, Damage
 from windlass.runtime.checkpoint.files import DataWriter
 from windlass.runtime.checkpoint.manifest import DataFile, Manifest, Part, Piece, Tensor
+from windlass.runtime.checkpoint.places import Place
 from windlass.runtime.checkpoint.tensors import Source
 from windlass.runtime.checkpoint.tree import Node
 
-POLL_S = 0.02
 _Seen = TypeVar("_Seen")
 
 
@@ -40,15 +39,15 @@ class Order(NamedTuple):
     """The manifest of this step's checkpoint where that was found damaged: it may be replaced."""
 
 
-def write(folder: Path, order: Order, *, tree: Node, sources: Sequence[Source]) -> bool:
+def write(place: Place, order: Order, *, tree: Node, sources: Sequence[Source]) -> bool:
     """Save one step; True when this attempt's checkpoint was committed, False when another was.
 
     Raises:
-        OSError: the disk did not take it. What was written is removed again.
+        OSError: it was not taken. What was written is removed again.
         CheckpointFailed: another writer did not do its part in time.
     """
-    files.make_folder(folder)
-    draft = _Draft(folder, order)
+    place.prepare()
+    draft = _Draft(place, order)
     try:
         part = draft.store(sources)
         if order.writer != 0:
@@ -63,19 +62,19 @@ def write(folder: Path, order: Order, *, tree: Node, sources: Sequence[Source]) 
 class _Draft:
     """What a save has written so far, so that it can be taken back."""
 
-    def __init__(self, folder: Path, order: Order) -> None:
-        self.folder = folder
+    def __init__(self, place: Place, order: Order) -> None:
+        self.place = place
         self.order = order
         self._token = os.urandom(4).hex()
         self._is_out_of_hand = False
         """Whether another may refer to our files by now: then they must stay."""
         stem = f"a{order.attempt}-w{order.writer}-{self._token}"
-        self._data = DataWriter(folder, stem, algorithm=order.algorithm, bytes_max=order.bytes_max)
+        self._data = DataWriter(place, stem, algorithm=order.algorithm, bytes_max=order.bytes_max)
 
     def store(self, sources: Sequence[Source]) -> Part:
         stored = tuple(self._store(source) for source in sources)
         self._data.finish()
-        files.sync_folder(self.folder)
+        self.place.settle()
         return Part(self.order.save, tuple(self._data.files), stored)
 
     def _store(self, source: Source) -> Tensor:
@@ -91,16 +90,16 @@ class _Draft:
         if self._is_out_of_hand:
             return  # A later attempt sweeps them, unless a manifest names them.
         self._data.discard()
-        files.remove_folder_if_empty(self.folder)
+        self.place.leave()
 
     # ---- one of several writers ---------------------------------------------------------------
 
     def publish_part(self, part: Part) -> None:
-        path = self._part_path(self.order.writer)
-        files.remove(path)  # Of an earlier try of this attempt, if there is one.
+        name = self._part_name(self.order.writer)
+        self.place.remove(name)  # Of an earlier try of this attempt, if there is one.
         self._is_out_of_hand = True
-        files.publish(path, self._staged("part"), manifest.encode_part(part))
-        files.sync_folder(self.folder)
+        self.place.publish(name, manifest.encode_part(part), staged=self._staged("part"))
+        self.place.settle()
 
     def gather(self, own: Part) -> Part:
         """Our part and those of the other writers, as one."""
@@ -119,8 +118,7 @@ class _Draft:
 
     def await_commit(self) -> bool:
         """Wait for writer 0; True when the manifest names our files."""
-        path = self.folder / manifest.NAME
-        look = functools.partial(_other_than, path, self.order.damaged)
+        look = functools.partial(_other_than, self.place, self.order.damaged)
         committed = manifest.decode(self._await(look, "writer 0"))
         ours = {file.name for file in self._data.files}
         return committed.attempt == self.order.attempt and ours <= {
@@ -128,11 +126,12 @@ class _Draft:
         }
 
     def _part(self, writer: int) -> Optional[Part]:
+        content = self.place.read(self._part_name(writer))
         try:
-            part = manifest.decode_part(self._part_path(writer).read_bytes())
-        except (FileNotFoundError, Damage):
+            part = None if content is None else manifest.decode_part(content)
+        except Damage:
             return None
-        return part if part.save == self.order.save else None
+        return part if part is not None and part.save == self.order.save else None
 
     def _await(self, look: Callable[[], Optional[_Seen]], whom: str) -> _Seen:
         deadline = time.monotonic() + self.order.wait_s
@@ -142,12 +141,12 @@ class _Draft:
                 return seen
             if time.monotonic() > deadline:
                 raise CheckpointFailed(
-                    f"Step {self.order.step} was not saved to {self.folder}: {whom} did not "
+                    f"Step {self.order.step} was not saved to {self.place}: {whom} did not "
                     f"answer within {self.order.wait_s:.0f} s.",
                     remedy="Check that every writer calls save() for the same steps, and that "
                     "they share this folder.",
                 )
-            time.sleep(POLL_S)
+            time.sleep(self.place.pause_s)
 
     # ---- the commit ---------------------------------------------------------------------------
 
@@ -165,50 +164,47 @@ class _Draft:
                 tensors=part.tensors,
             )
         )
-        path = self.folder / manifest.NAME
-        if order.damaged is not None and files.read_or_none(path) == order.damaged:
-            files.remove(path)
-        is_ours = self._is_still_here(part) and self._publish_manifest(path, content)
-        files.sync_folder(self.folder)
+        if order.damaged is not None and self.place.read(manifest.NAME) == order.damaged:
+            self.place.remove(manifest.NAME)
+        # A later attempt sweeps what earlier ones leave: then this process is a left-over too.
+        is_ours = reading.has_all(self.place, part.files) and self._publish_manifest(content)
+        self.place.settle()
         if not is_ours:
             self._yield_to_the_other()
         for writer in range(1, order.writers):
-            files.remove(self._part_path(writer))
+            self.place.remove(self._part_name(writer))
         return is_ours
 
-    def _publish_manifest(self, path: Path, content: bytes) -> bool:
+    def _publish_manifest(self, content: bytes) -> bool:
+        staged = self._staged("manifest")
         try:
-            self._is_out_of_hand = files.publish(path, self._staged("manifest"), content)
+            self._is_out_of_hand = self.place.publish(manifest.NAME, content, staged=staged)
         except FileNotFoundError:
-            return False  # Swept, as below.
+            return False  # Swept, as above.
         except OSError:
             # The reply may have been lost, not the link.
-            self._is_out_of_hand = files.read_or_none(path) == content
+            self._is_out_of_hand = self.place.may_hold(manifest.NAME, content)
             raise
         return self._is_out_of_hand
 
-    def _is_still_here(self, part: Part) -> bool:
-        """A later attempt sweeps what earlier ones leave: then this process is a left-over too."""
-        return all(files.has_size(self.folder / file.name, file.size) for file in part.files)
-
     def _yield_to_the_other(self) -> None:
         self.take_back()
-        if not reading.looks_whole(self.folder):
+        if not reading.looks_whole(self.place):
             raise CheckpointFailed(
                 f"Step {self.order.step} was not saved: a later attempt is at work here, or a "
                 "damaged checkpoint is in its place.",
-                remedy=f"Look at {self.folder}, and remove it if no other process is using it.",
+                remedy=f"Look at {self.place}, and remove it if no other process is using it.",
             )
 
-    def _part_path(self, writer: int) -> Path:
-        return self.folder / f"part-a{self.order.attempt}-w{writer}.json"
+    def _part_name(self, writer: int) -> str:
+        return f"part-a{self.order.attempt}-w{writer}.json"
 
-    def _staged(self, what: str) -> Path:
-        return self.folder / f".{what}-a{self.order.attempt}-{self._token}"
+    def _staged(self, what: str) -> str:
+        return f".{what}-a{self.order.attempt}-{self._token}"
 
 
-def _other_than(path: Path, damaged: Optional[bytes]) -> Optional[bytes]:
-    content = files.read_or_none(path)
+def _other_than(place: Place, damaged: Optional[bytes]) -> Optional[bytes]:
+    content = place.read(manifest.NAME)
     return None if content == damaged else content
 
 

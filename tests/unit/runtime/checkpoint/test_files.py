@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from windlass.runtime.checkpoint import files
+from windlass.runtime.checkpoint.disk import DiskPlace
 from windlass.runtime.checkpoint.errors import Damage
 from windlass.runtime.checkpoint.files import DataWriter
 
 
 def writer(folder, bytes_max=10):
-    return DataWriter(folder, "a1-w0-ff", algorithm="crc32", bytes_max=bytes_max)
+    return DataWriter(DiskPlace(folder), "a1-w0-ff", algorithm="crc32", bytes_max=bytes_max)
 
 
 def test_blocks_go_into_files_of_bounded_size(tmp_path):
@@ -23,7 +24,9 @@ def test_blocks_go_into_files_of_bounded_size(tmp_path):
         ("a1-w0-ff-0002.bin", 0),
         ("a1-w0-ff-0002.bin", 1),
     ]
-    contents = [bytes(files.read_verified(tmp_path, entry, "crc32")) for entry in data.files]
+    contents = [
+        bytes(files.read_verified(DiskPlace(tmp_path), entry, "crc32")) for entry in data.files
+    ]
     assert contents == [b"1234567890", b"x123456789"]
 
 
@@ -42,11 +45,11 @@ def test_what_is_discarded_leaves_nothing(tmp_path):
 
 
 def test_a_name_is_published_once_and_whole(tmp_path):
-    path = tmp_path / "manifest.json"
-    assert files.publish(path, tmp_path / ".first", b"first")
-    assert not files.publish(path, tmp_path / ".second", b"second")
-    assert files.publish(path, tmp_path / ".again", b"first"), "our own link, its reply lost"
-    assert path.read_bytes() == b"first"
+    place = DiskPlace(tmp_path)
+    assert place.publish("manifest.json", b"first", staged=".first")
+    assert not place.publish("manifest.json", b"second", staged=".second")
+    assert place.publish("manifest.json", b"first", staged=".again"), "our own link, reply lost"
+    assert place.read("manifest.json") == b"first"
     assert [entry.name for entry in tmp_path.iterdir()] == ["manifest.json"]
 
 
@@ -64,4 +67,4 @@ def test_bytes_that_were_not_written_are_not_read(tmp_path, content, reason):
     else:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(Damage, match=reason):
-        files.read_verified(tmp_path, data.files[0], "crc32")
+        files.read_verified(DiskPlace(tmp_path), data.files[0], "crc32")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from windlass.runtime import CheckpointDamaged, Checkpointer, CheckpointRefused, Options
 from windlass.runtime.checkpoint import manifest, reading
+from windlass.runtime.checkpoint.disk import DiskPlace
 
 OPTIONS = Options(file_bytes_max=100)
 
@@ -119,7 +120,7 @@ def test_an_unknown_checksum_is_refused_and_not_taken_for_damage(tmp_path):
 @pytest.mark.parametrize("algorithm", ["sha256", "crc32"])
 def test_the_reader_follows_the_algorithm_that_the_manifest_names(tmp_path, algorithm):
     Checkpointer(tmp_path, options=Options(checksum=algorithm)).save(1, state_of(1))
-    assert reading.read_manifest(tmp_path / "1").checksum == algorithm
+    assert reading.read_manifest(DiskPlace(tmp_path / "1")).checksum == algorithm
     assert Checkpointer(tmp_path).restore().step == 1
 
 

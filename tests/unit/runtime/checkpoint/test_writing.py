@@ -18,6 +18,7 @@ import pytest
 import counts
 from windlass.runtime import Checkpointer, CheckpointFailed, CheckpointRefused, Options
 from windlass.runtime.checkpoint import manifest, reading
+from windlass.runtime.checkpoint.disk import DiskPlace
 
 SMALL_FILES = Options(file_bytes_max=50_000, checksum="crc32")
 
@@ -225,8 +226,8 @@ def test_attempts_that_save_the_same_step_never_mix_their_bytes(tmp_path, monkey
         thread.join(timeout=120)
     assert sorted(won[0] + won[1]) == list(steps), "exactly one commits each step"
     for step in steps:
-        reading.verify(tmp_path / str(step))
-        state = reading.load(tmp_path / str(step), reading.tree.FREE)
+        reading.verify(DiskPlace(tmp_path / str(step)))
+        state = reading.load(DiskPlace(tmp_path / str(step)), reading.tree.FREE)
         assert step in won[state["who"]]
         assert state["w"].tolist() == [state["who"]] * 20_000
         assert len(names(tmp_path / str(step))) == 5, "the loser has removed its files"
