@@ -236,7 +236,7 @@ class Home:
 
     @cached_property
     def _site(self) -> EngineSite:
-        from windlass.engines.site import EngineSite
+        from windlass.engines.site import EngineSite, GoogleSite
         from windlass.ports.process import Processes
 
         return EngineSite(
@@ -246,6 +246,13 @@ class Home:
             agent=self._agent,
             secrets=self.secrets.path,
             wake=self.presence.pipe,
+            google=GoogleSite(
+                project=lambda: self.project,
+                session=lambda: self.google_session,
+                catalog=lambda: self.catalog,
+                agent_url=lambda: self.agent_url,
+                defaults=lambda engine: {},
+            ),
         )
 
     def _agent(self) -> Path:
@@ -266,6 +273,24 @@ class Home:
                 remedy=f"Write `project: my-project` into {self.path / 'config.yaml'}.",
             )
         return found
+
+    @cached_property
+    def agent_url(self) -> str:
+        """Where machines in the cloud find the agent: beside the run folders, one for each
+        content."""
+        import hashlib
+
+        base = self.config.run_folder
+        if base is None or not base.startswith("gs://"):
+            raise OptionRefused(
+                "machines in the cloud need run folders in a bucket",
+                remedy="Write `run_folder: gs://BUCKET/windlass` into "
+                f"{self.path / 'config.yaml'}.",
+            )
+        content = self._agent().read_bytes()
+        name = f"agents/agent-{hashlib.sha256(content).hexdigest()[:16]}.pyz"
+        self.world.open_folder(base).create(name, content)
+        return f"{base.rstrip('/')}/{name}"
 
     @cached_property
     def google_session(self) -> Session:
