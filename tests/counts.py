@@ -20,11 +20,16 @@ def _count(name: str, default: int) -> int:
 SEEDS = _count("WINDLASS_SEEDS", 300)
 """Seeds of the simulation."""
 
+RENTED_SEEDS = _count("WINDLASS_RENTED_SEEDS", 200)
+"""Seeds of worlds where machines cost money and run out."""
+
 KILLS = _count("WINDLASS_KILLS", 10)
 """Times that a real process is killed, of each kind."""
 
 EXAMPLES = _count("WINDLASS_EXAMPLES", 100)
 """Examples that Hypothesis tries for one property."""
 
-NAMES = frozenset({"WINDLASS_SEEDS", "WINDLASS_KILLS", "WINDLASS_EXAMPLES"})
+NAMES = frozenset(
+    {"WINDLASS_SEEDS", "WINDLASS_RENTED_SEEDS", "WINDLASS_KILLS", "WINDLASS_EXAMPLES"}
+)
 """The variables read here; conftest.py clears every other WINDLASS_ variable."""

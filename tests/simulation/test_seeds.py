@@ -40,6 +40,26 @@ FAULTS_THAT_MUST_STRIKE = {
     "clock-jump",
 }
 
+REFUSALS_THAT_MUST_STRIKE = {
+    "stockout",
+    "stockout-at-start",
+    "stock-refused",
+    "no-quota",
+    "quota-refused",
+    "late-refusal",
+    "late-claim",
+    "expired",
+}
+EVENTS_THAT_MUST_HAPPEN = {
+    "out-of-stock",
+    "quota-exceeded",
+    "race-lost",
+    "race-capped",
+    "budget-warning",
+    "budget",
+    "ttl",
+}
+
 
 def failing(seeds, broken=None):
     """The seeds that end badly, with what they say."""
@@ -57,6 +77,18 @@ def test_every_promise_holds_whatever_goes_wrong(group, record_property):
     record_property("simulated_hours", round(hours))
     assert {trace.seed: trace.failures for trace in traces if trace.failures} == {}
     changed = [trace.seed for trace in traces if simulate(trace.seed).lines != trace.lines]
+    assert changed == [], "the same seed gives the same trace"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_every_promise_holds_where_machines_cost_money_and_run_out(group, record_property):
+    seeds = range(group, counts.RENTED_SEEDS, GROUPS)
+    traces = [simulate(seed, is_rented=True) for seed in seeds]
+    record_property("rented_seeds", len(traces))
+    assert {trace.seed: trace.failures for trace in traces if trace.failures} == {}
+    again = traces[:: max(1, len(traces) // 4)]
+    changed = [one.seed for one in again if simulate(one.seed, is_rented=True).lines != one.lines]
     assert changed == [], "the same seed gives the same trace"
 
 
@@ -91,6 +123,16 @@ def test_every_kind_of_fault_really_happens():
     assert set(struck) >= FAULTS_THAT_MUST_STRIKE
 
 
+def test_every_kind_of_refusal_really_happens():
+    struck, codes = Counter(), Counter()
+    for seed in range(60):
+        trace = simulate(seed, is_rented=True)
+        struck.update(trace.faults)
+        codes.update(line.split()[5].rstrip(":") for line in trace.lines if " at 18" in line)
+    assert set(struck) >= REFUSALS_THAT_MUST_STRIKE
+    assert set(codes) >= EVENTS_THAT_MUST_HAPPEN
+
+
 class UnfencedNode(Node):
     """An agent that starts as soon as its gang is there, whoever holds the fence."""
 
@@ -122,3 +164,9 @@ def test_a_broken_promise_is_noticed(broken, record_property):
     assert bad
     first = next(iter(bad))
     assert simulate(first, broken=broken).failures == bad[first], "a failing seed replays exactly"
+
+
+def test_a_race_without_a_fence_is_noticed():
+    broken = Broken(node=UnfencedNode)
+    traces = [simulate(seed, broken=broken, is_rented=True) for seed in range(30)]
+    assert any("two live gangs" in said for trace in traces for said in trace.failures)

@@ -79,8 +79,8 @@ def _let_go(view: View, draft: Draft, seen: ClaimView) -> None:
     assert claim.held_from is not None
     until = draft.now - (seen.gone_for_s or 0.0)
     if claim.expires_at is not None:
-        # Nobody may have looked for long: by then it was gone at the latest.
-        until = min(until, claim.expires_at)
+        # Nobody may have looked for long; machines end by themselves so long after they came.
+        until = min(until, claim.held_from + claim.expires_at - claim.created_at)
     ended = replace(claim, held_until=max(until, claim.held_from))
     draft.set_claim(claim.id, held_until=ended.held_until)
     draft.charge(_charge(view, draft, ended))

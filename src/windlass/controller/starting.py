@@ -60,9 +60,16 @@ def note_refusals(view: View, draft: Draft) -> None:
         if claim.attempt != attempt.number or claim.phase in UNASKED:
             continue
         code = claim.refused or seen.observation.refused
-        if code:
+        if claim.phase is ClaimPhase.ASKED and _is_expired(claim, draft.now):
+            # Nobody was here to ask for it in time; whether it was asked for, nobody knows.
+            draft.set_claim(claim.id, phase=ClaimPhase.CANCELLING, tries=0, retry_at=0.0)
+        elif code:
             said = claim.error or seen.observation.reason or f"{claim.engine} has refused it"
             _block(view, draft, claim, code=code, said=said)
+
+
+def _is_expired(claim: Claim, now: float) -> bool:
+    return claim.expires_at is not None and claim.expires_at <= now
 
 
 def _block(view: View, draft: Draft, claim: Claim, *, code: str, said: str) -> None:

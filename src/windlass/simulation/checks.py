@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from windlass.policy.meter import HOUR_S, TICK_S
+from windlass.policy.totals import usd_since
 from windlass.simulation.engine import SimulatedEngine
 from windlass.simulation.gang import Training
+from windlass.spec.canonical import from_json
+from windlass.state.model import Run
 from windlass.state.phases import Outcome, RunPhase, Wanted, is_ended
+
+CENT = 0.01
 
 
 class Checks:
@@ -63,17 +69,38 @@ class Checks:
             return [f"{run_id} did not end: {run.phase} ({run.code}: {run.reason})"]
         failures = []
         expected = RunPhase.FAILED if training.fails_at is not None else RunPhase.SUCCEEDED
-        if run.phase is not expected and run.wanted is Wanted.RUN:
+        is_stopped = run.phase is RunPhase.STOPPED and run.code in ("budget", "ttl")
+        if run.phase is not expected and run.wanted is Wanted.RUN and not is_stopped:
             failures.append(f"{run_id} is {run.phase} and should be {expected}: {run.reason}")
         if run.phase is RunPhase.SUCCEEDED and training.finished == 0:
             failures.append(f"{run_id} succeeded without finishing")
         for attempt in attempts[:-1]:
-            if attempt.outcome not in (Outcome.LOST, Outcome.PREEMPTED):
+            if attempt.outcome not in (Outcome.LOST, Outcome.PREEMPTED, Outcome.REFUSED):
                 failures.append(f"{run_id} was started again after {attempt.outcome}")
+        losses = sum(one.outcome in (Outcome.LOST, Outcome.PREEMPTED) for one in attempts)
+        if run.restarts > losses:
+            failures.append(f"{run_id} counts {run.restarts} restarts after {losses} losses")
+        failures += self._check_money(run)
         steps = [step for _, step in training.starts]
         if steps != sorted(steps):
             failures.append(f"{run_id} resumed from an older checkpoint: {steps}")
         claims = [claim for claim, _ in training.starts]
         if len(claims) != len(set(claims)):
             failures.append(f"{run_id} started a claim twice: {claims}")
+        return failures
+
+    def _check_money(self, run: Run) -> list[str]:
+        """Spending ends within the budget and one tick, and the store knows of all of it."""
+        billed = self._engine.billed_usd(run.id)
+        claims = self._store.list_claims(run.id)
+        tick = max((claim.usd_per_h for claim in claims), default=0.0) * TICK_S / HOUR_S
+        failures = []
+        budget = from_json(run.spec).limits.budget_usd
+        if budget is not None and billed > budget + tick + CENT:
+            failures.append(f"{run.id} has cost {billed:.2f} USD; its budget was {budget:.2f}")
+        if run.spent_usd < billed - tick - CENT:
+            failures.append(f"{run.id} has cost {billed:.2f} USD, and counts {run.spent_usd:.2f}")
+        charged = sum(usd_since(one, now=0.0) for one in self._store.charges(run_id=run.id))
+        if abs(charged - run.spent_usd) > CENT:
+            failures.append(f"{run.id} is charged {charged:.2f} USD, not {run.spent_usd:.2f}")
         return failures

@@ -11,10 +11,11 @@ from functools import partial
 
 from windlass.agent.node import Node
 from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
-from windlass.errors import EngineAmbiguous, EngineTransient
+from windlass.errors import CapacityError, EngineAmbiguous, EngineTransient
 from windlass.simulation.disk import Disk
 from windlass.simulation.gang import Gang, Machine, Training
 from windlass.simulation.luck import Luck
+from windlass.simulation.market import PRICES, Stock
 from windlass.simulation.timeline import Timeline
 
 STALE_S = 20.0
@@ -31,6 +32,13 @@ class _Held:
     up_at: float
     """When the engine begins to call it running; its agents may come much later."""
     gone_at: float | None = None
+    billed_until: float | None = None
+    """When it was first gone: what an engine brings back after that is a gift."""
+    usd_per_h: float = 0.0
+    is_seen: bool = False
+    """Whether a controller was ever told of its machines."""
+    refusal: CapacityError | None = None
+    """Why it will never have a machine, once that is known."""
     is_cancelled: bool = False
     boots_left: int = 0
 
@@ -64,6 +72,9 @@ class SimulatedEngine:
         self._training = training
         self._note = note
         self._sabotage = sabotage
+        self.stock = Stock(timeline, luck)
+        self._bills: list[tuple[str, _Held]] = []
+        self._answers: dict[str, CapacityError | None] = {}
         self._held: dict[str, _Held] = {}
         self.gangs: list[Gang] = []
         """Every gang there ever was, for the checkers."""
@@ -84,7 +95,7 @@ class SimulatedEngine:
             raise EngineTransient("the request was lost")
         is_known = request.id in self._held
         if not is_known or self._sabotage.is_submit_repeatable:
-            self._accept(request)
+            self._answer(request)
         if self._luck.strikes("lost-reply", 0.1):
             raise EngineAmbiguous("the reply was lost")
         return Handle(request.id)
@@ -125,6 +136,18 @@ class SimulatedEngine:
         """Whether any claim is not gone."""
         return any(held.gone_at is None for held in self._held.values())
 
+    def billed_usd(self, run: str) -> float:
+        """What the machines of a run have cost, by the engine's own count. Those that came and
+        went while no controller looked are left out: nobody can know of them."""
+        now = self._timeline.monotonic()
+        return sum(
+            held.usd_per_h * max(until - held.up_at, 60.0) / 3600.0
+            for of, held in self._bills
+            if of == run and held.is_seen
+            for until in (now if held.billed_until is None else held.billed_until,)
+            if until > held.up_at
+        )
+
     # ---- what happens to machines ----------------------------------------------------------
 
     def lose_node(self, pick: float) -> None:
@@ -149,7 +172,23 @@ class SimulatedEngine:
             machine.is_cut_off = True
             self._timeline.after(seconds, lambda: setattr(machine, "is_cut_off", False))
 
-    def _accept(self, request: ClaimRequest) -> None:
+    def _answer(self, request: ClaimRequest) -> None:
+        """Where machines are rented a request is known again by its id, long after it is gone, and
+        has the same answer: a second machine for it would be paid for twice."""
+        if not request.offer:
+            self._accept(request, None)
+            return
+        is_new = request.id not in self._answers
+        if is_new:
+            self._answers[request.id] = self.stock.refusal(request.offer)
+        refusal = self._answers[request.id]
+        # Clouds refuse at once or when they have tried.
+        if refusal is not None and not self._luck.strikes("late-refusal", 0.3):
+            raise refusal
+        if is_new or refusal is not None:
+            self._accept(request, refusal)
+
+    def _accept(self, request: ClaimRequest, refusal: CapacityError | None) -> None:
         self._note(f"{request.id} is accepted")
         gang = Gang(
             self._training(request.run),
@@ -162,11 +201,33 @@ class SimulatedEngine:
         up_at = at + self._luck.between(0.0, 10.0)
         held = _Held(gang=gang, asked_at=at, up_at=up_at, boots_left=request.nodes)
         self._held[request.id] = held
+        if refusal is not None:
+            held.refusal, held.boots_left = refusal, 0
+            held.gone_at = held.billed_until = at
+            held.up_at = float("inf")
+            return
+        self._bill(request, held)
         # Now and then its agents come up after it was given up.
         late_s = self._luck.between(140.0, 400.0) if self._luck.strikes("late-claim", 0.2) else 0.0
         for index in range(request.nodes):
             slow_s = self._luck.between(2.0, 30.0)
             self._timeline.after(late_s + slow_s, partial(self._boot, request, held, index))
+
+    def _bill(self, request: ClaimRequest, held: _Held) -> None:
+        """Count what it costs, and end it when its time is over, whoever is there to do so."""
+        if not request.offer:
+            return
+        held.usd_per_h = PRICES[request.buy] * request.nodes
+        self._bills.append((request.run, held))
+        if request.expires_at is not None:
+            lasts_s = held.up_at - held.asked_at + request.expires_at - request.made_at
+            self._timeline.after(lasts_s, partial(self._expire, request.id, held))
+
+    def _expire(self, claim: str, held: _Held) -> None:
+        if held.gone_at is None:
+            self._luck.count("expired")
+            held.is_cancelled = True
+            self._end(claim, held)
 
     def _boot(self, request: ClaimRequest, held: _Held, index: int) -> None:
         held.boots_left -= 1
@@ -191,6 +252,8 @@ class SimulatedEngine:
             machine.vanish()
         self._note(f"{claim} is gone")
         held.gone_at = self._timeline.monotonic()
+        if held.billed_until is None:
+            held.billed_until = held.gone_at
         self._timeline.after(STALE_S, lambda: self._forget(claim, held))
 
     def _forget(self, claim: str, held: _Held) -> None:
@@ -200,11 +263,14 @@ class SimulatedEngine:
     def _seen(self, held: _Held | None, at: float) -> Observation:
         """What a list of that age shows. Before it was asked for there was nothing to see."""
         if held is None or held.asked_at > at or (held.gone_at is not None and held.gone_at <= at):
-            return Observation(seen=Seen.GONE)
+            refusal = held.refusal if held else None
+            return Observation(seen=Seen.GONE, refused=refusal.code if refusal else "")
         if held.up_at > at:
             return Observation(seen=Seen.PENDING, reason="booting")
         missing = tuple(machine.index for machine in held.gang.machines if not machine.is_up)
         if len(missing) == held.gang.nodes and not held.boots_left:
             if held.gone_at is None:
                 self._end(held.gang.claim, held)
-        return Observation(seen=Seen.RUNNING, missing=tuple(sorted(missing)))
+        held.is_seen = True
+        up_at = self._timeline.now() - self._timeline.monotonic() + held.up_at
+        return Observation(seen=Seen.RUNNING, missing=tuple(sorted(missing)), up_at=up_at)

@@ -6,7 +6,7 @@ Must not be imported by production code. `simulate(seed)` gives the same trace f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -21,10 +21,11 @@ from windlass.simulation.disk import Disk
 from windlass.simulation.engine import Sabotage, SimulatedEngine
 from windlass.simulation.gang import Training
 from windlass.simulation.luck import Luck
+from windlass.simulation.market import offers_for
 from windlass.simulation.saboteur import Crash, Fragile, SharedStore, UnfencedStore
 from windlass.simulation.timeline import Timeline
 from windlass.spec.canonical import to_json
-from windlass.spec.model import Limits, Resources, Spec
+from windlass.spec.model import Limits, Resources, Spec, Where, Work
 from windlass.state.model import Event, Lease, Run
 from windlass.state.open_store import open_store
 from windlass.state.phases import Wanted
@@ -54,9 +55,10 @@ class Trace:
     simulated_s: float = 0.0
 
 
-def simulate(seed: int, *, broken: Broken | None = None) -> Trace:
-    """Run one seed to its end and check it after every event."""
-    scenario = _Scenario(seed, broken or Broken())
+def simulate(seed: int, *, broken: Broken | None = None, is_rented: bool = False) -> Trace:
+    """Run one seed to its end and check it after every event. With `is_rented` machines cost money
+    and offers run out."""
+    scenario = _Scenario(seed, broken or Broken(), is_rented=is_rented)
     scenario.run()
     return scenario.trace
 
@@ -135,7 +137,8 @@ class _Controller:
 
 
 class _Scenario:
-    def __init__(self, seed: int, broken: Broken) -> None:
+    def __init__(self, seed: int, broken: Broken, *, is_rented: bool) -> None:
+        self._is_rented = is_rented
         self.trace = Trace(seed=seed)
         self.timeline = Timeline()
         self.luck = Luck(seed)
@@ -171,6 +174,8 @@ class _Scenario:
         raise AssertionError(f"a step of {run} raised {bug!r}") from bug
 
     def run(self) -> None:
+        if self._is_rented:
+            self.engine.stock.begin()
         for index in range(self.luck.whole(1, 3)):
             self._add_run(f"run{index}")
         self._plan_faults()
@@ -207,12 +212,17 @@ class _Scenario:
         if has_bug:
             training.fails_at = self.luck.whole(1, training.steps)
         self._trainings[run_id] = training
+        nodes = self.luck.whole(1, 3)
         spec = Spec(
             name=run_id,
             run="train",
-            resources=Resources(nodes_min=self.luck.whole(1, 3), nodes_max=3),
+            resources=Resources(nodes_min=nodes, nodes_max=3),
             limits=Limits(restarts=RESTARTS_MAX),
         )
+        options = "{}"
+        if self._is_rented:
+            spec = self._renting(spec, steps=training.steps)
+            options = offers_for(self.luck, nodes=nodes, work_s=float(training.steps))
         now = self.timeline.now()
         run = Run(
             id=run_id,
@@ -221,22 +231,41 @@ class _Scenario:
             owner="somebody",
             engine="simulated",
             created_at=now,
+            expires_at=None if spec.limits.ttl_s is None else now + spec.limits.ttl_s,
+            options=options,
         )
         event = Event(run=run_id, attempt=0, at=now, code="submitted", message="submitted")
         self.store.add_run(run, event)
+
+    def _renting(self, spec: Spec, *, steps: int) -> Spec:
+        """The spec with what matters where machines cost money, some of it now and then."""
+        luck = self.luck
+        limits = replace(
+            spec.limits,
+            budget_usd=luck.between(0.5, 30.0) if luck.whole(1, 2) == 1 else None,
+            ttl_s=luck.between(60.0, 3000.0) if luck.whole(1, 6) == 1 else None,
+            deadline_s=luck.between(1.0, 8.0) * steps if luck.whole(1, 20) == 1 else None,
+        )
+        where = Where(race=luck.whole(1, 3))
+        return replace(spec, limits=limits, where=where, work=Work(steps=steps))
 
     def _plan_faults(self) -> None:
         luck, engine, timeline = self.luck, self.engine, self.timeline
         for _ in range(luck.whole(0, 12)):
             pick, at = luck.between(0.0, 0.999), luck.between(0.0, FAULTS_S)
             seconds, jump = luck.between(5.0, 200.0), luck.between(-4000.0, 4000.0)
-            name, action = (
+            kinds = (
                 ("node-lost", partial(engine.lose_node, pick)),
                 ("node-preempted", partial(engine.preempt_node, pick)),
                 ("node-cut-off", partial(engine.cut_off_node, pick, seconds)),
-                ("clock-jump", partial(timeline.jump, jump)),
+                # Money is counted by the time of day: a clock that jumps by an hour is not a
+                # fault of a world where it is watched.
+                ("stockout", partial(engine.stock.run_out, pick, seconds * 5))
+                if self._is_rented
+                else ("clock-jump", partial(timeline.jump, jump)),
                 ("stop", self._stop_a_run),
-            )[luck.whole(0, 4)]
+            )
+            name, action = kinds[luck.whole(0, 4)]
             timeline.after(at, partial(self._strike, name, action))
 
     def _strike(self, name: str, action: Callable[[], None]) -> None:
