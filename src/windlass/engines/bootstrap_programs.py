@@ -119,14 +119,11 @@ import signal, sys
 from machine import *
 order, agent = order(), int(sys.argv[1])
 name = "%s/attempts/%d/%s/hurry.json" % (order["folder"], order["attempt"], order["claim"])
-try:
-    while True:
-        try:
-            ask("GET", stored(name) + "?fields=name")
-            os.kill(agent, signal.SIGUSR1)
-            break
-        except urllib.error.URLError:
-            time.sleep(1)
-        os.kill(agent, 0)
-except ProcessLookupError:
-    pass"""
+while os.path.exists("/proc/%d" % agent):
+    try:
+        ask("GET", stored(name) + "?fields=name")
+    except OSError:
+        time.sleep(1)
+        continue
+    os.kill(agent, signal.SIGUSR1)
+    break"""
