@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from windlass.google.session import Session
     from windlass.planner.candidates import Candidate
     from windlass.planner.history import History
+    from windlass.policy.document import Policy
     from windlass.ports.world import World
     from windlass.spec.config import Config
     from windlass.spec.model import Spec
@@ -182,6 +183,7 @@ class Home:
         from windlass.controller.secrets import check_present
         from windlass.controller.submission import Ask, submit
 
+        spec = self.admitted(spec, spec_path)
         check_present(spec.secrets, self.caller)
         name = engine or self.engine_name(spec)
         ask = Ask(
@@ -221,8 +223,37 @@ class Home:
 
     def engine_name(self, spec: Spec) -> str:
         """The engine that runs the spec: its own choice, else the configuration's."""
-        chosen = spec.where.engines or tuple(self.config.engines)
-        return chosen[0] if chosen else DEFAULT_ENGINE
+        return self.engines_for(spec)[0]
+
+    def engines_for(self, spec: Spec) -> tuple[str, ...]:
+        """The engines that may run the spec, the first choice first."""
+        return spec.where.engines or tuple(self.config.engines) or (DEFAULT_ENGINE,)
+
+    # ---- policy ----------------------------------------------------------------------------
+
+    @cached_property
+    def policy(self) -> Policy | None:
+        """The platform team's policy; None where the configuration names none."""
+        if not (self.path / "config.yaml").exists() or self.config.policy is None:
+            return None
+        from windlass.governance.policy_source import read_policy
+
+        return read_policy(self.config.policy, home=self.path, session=lambda: self.google_session)
+
+    def admitted(self, spec: Spec, path: Path) -> Spec:
+        """The spec with what the policy fills in. PolicyDenied when the policy forbids it."""
+        if self.policy is None:
+            return spec
+        from windlass.governance.admission import admitted
+        from windlass.spec.document import read_bounded
+
+        return admitted(
+            spec,
+            self.policy,
+            engines=self.engines_for(spec),
+            text=read_bounded(path),
+            path=str(path),
+        )
 
     # ---- engines ---------------------------------------------------------------------------
 

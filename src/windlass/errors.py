@@ -11,6 +11,7 @@ Must not import anything of ours: every other package may raise these.
         SourceRefused      the workdir cannot be shipped
         NoFeasiblePlan     no offer can carry out the run as it is asked
         CatalogRefused     a catalog cannot be taken as it is
+        PolicyDenied       the platform team's policy forbids what the spec asks for
       SetupError           exit 3, retry NEVER: the machine or the account is not ready
         ToolMissing        a program or package that is needed is not installed
         HomeUnusable       the home folder cannot be used
@@ -153,6 +154,21 @@ class NoFeasiblePlan(UserError):
     code = "no-feasible-plan"
 
 
+class PolicyDenied(UserError):
+    """The platform team's policy forbids what a spec asks for; `problems` holds every breach."""
+
+    code = "policy-denied"
+
+    def __init__(self, path: str, problems: Sequence[Problem]) -> None:
+        noun = "breach" if len(problems) == 1 else "breaches"
+        super().__init__(
+            f"{path}: {len(problems)} {noun} of the policy",
+            remedy="Mend the lines above, or ask the platform team; nothing was started.",
+        )
+        self.path = path
+        self.problems = tuple(problems)
+
+
 class SetupError(WindlassError):
     """The machine or the account is not ready. Cannot be built without a remedy."""
 
@@ -184,6 +200,12 @@ class StoreUnreachable(SetupError):
     """The store cannot be opened."""
 
     code = "store-unreachable"
+
+
+class FolderUnreachable(SetupError):
+    """The place where run folders are kept cannot be read or written."""
+
+    code = "folder-unreachable"
 
 
 class SecretMissing(SetupError):

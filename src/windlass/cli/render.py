@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from windlass.cli.terminal import Paint
-from windlass.errors import Problem, SpecInvalid, WindlassError
+from windlass.errors import PolicyDenied, Problem, SpecInvalid, WindlassError
 
 
 def error_document(error: WindlassError) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def error_document(error: WindlassError) -> dict[str, Any]:
         "retry": error.retry.value,
         "exit_status": error.exit_status,
     }
-    if isinstance(error, SpecInvalid):
+    if isinstance(error, SpecInvalid | PolicyDenied):
         document["problems"] = [problem_document(problem) for problem in error.problems]
     return document
 
@@ -44,7 +44,7 @@ def problem_document(problem: Problem) -> dict[str, Any]:
 def error_text(error: WindlassError, paint: Paint) -> str:
     """The error as a person reads it: what is wrong, where, and what to do."""
     blocks = []
-    if isinstance(error, SpecInvalid):
+    if isinstance(error, SpecInvalid | PolicyDenied):
         blocks += [problem_text(problem, paint) for problem in error.problems]
     lines = [f"{paint('error', 'bold red')}{paint(f'[{error.code}]', 'dim')} {error.message}"]
     if error.context:

@@ -10,6 +10,7 @@ import importlib
 from typing import Any
 
 from windlass.engines.base import Engine
+from windlass.engines.needs import Needs
 from windlass.engines.site import EngineSite
 from windlass.errors import OptionRefused
 
@@ -19,6 +20,14 @@ ENGINES = {
     "tpu": "windlass.engines.tpu.factory:build",
     "vertex": "windlass.engines.vertex.factory:build",
 }
+NEEDS = {
+    "compute": "windlass.engines.compute.needs:NEEDS",
+    "tpu": "windlass.engines.tpu.needs:NEEDS",
+    "vertex": "windlass.engines.vertex.needs:NEEDS",
+}
+"""Engines that rent from Google, and what they need of a project."""
+ALL_OF_GOOGLE = "gcp"
+"""What `--on` takes for all of them."""
 
 
 def engine_names() -> list[str]:
@@ -38,6 +47,20 @@ def build_engine(name: str, site: EngineSite) -> Engine[Any]:
     factory = getattr(importlib.import_module(module), attribute)
     engine: Engine[Any] = factory(site)
     return engine
+
+
+def google_engines(name: str = ALL_OF_GOOGLE) -> list[str]:
+    """The engines that rent from Google and are meant by this name; none for any other."""
+    if name == ALL_OF_GOOGLE:
+        return sorted(NEEDS)
+    return [name] if name in NEEDS else []
+
+
+def needs_of(name: str) -> Needs:
+    """What an engine that rents from Google needs of a project."""
+    module, _, attribute = NEEDS[name].partition(":")
+    needs: Needs = getattr(importlib.import_module(module), attribute)
+    return needs
 
 
 def _plugins() -> dict[str, str]:

@@ -109,9 +109,8 @@ def survey(session: Session, project: str, *, regions: Iterable[str]) -> Survey:
     for what, look in looks:
         _take(what, look, found, unseen)
     for region in regions:
-        if not _take(
-            f"trainings in {region}", lambda r=region: _trainings(vertex, r), found, unseen
-        ):
+        look = partial(_trainings, vertex, region)
+        if not _take(f"trainings in {region}", look, found, unseen):
             break
     return Survey(tuple(found), tuple(unseen))
 

@@ -1,0 +1,59 @@
+"""What this engine needs of a project.
+
+Must not ask anything of Google.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from windlass.catalog.model import Offer
+from windlass.catalog.query import Catalog
+from windlass.engines.compute.images import image_for
+from windlass.engines.needs import ACCOUNTS, BUCKETS, COMPUTE_API, STORAGE_API, Needs, Probe
+from windlass.google.compute import BASE
+
+INSTANCES = "roles/compute.instanceAdmin.v1"
+
+
+def probes(catalog: Catalog, offer: Offer, project: str) -> Sequence[Probe]:
+    """Zone, machine type and image."""
+    zone = f"{BASE}/projects/{project}/zones/{offer.zone}"
+    machine = offer.machine.name
+    image = image_for(catalog, offer)
+    return (
+        Probe(
+            f"zone {offer.zone}", zone, "Bring the catalog up to date: `windlass catalog update`."
+        ),
+        Probe(
+            f"machine type {machine} in {offer.zone}",
+            f"{zone}/machineTypes/{machine}",
+            f"`gcloud compute machine-types list --filter=name={machine}` shows where it is.",
+        ),
+        Probe(
+            f"image {image.rpartition('/')[2]}",
+            f"{BASE}/{image}",
+            "Name another with `engine: {compute: {image: …}}`; `gcloud compute images list` "
+            "shows them.",
+        ),
+    )
+
+
+NEEDS = Needs(
+    apis=(COMPUTE_API, STORAGE_API),
+    permissions={
+        "compute.disks.create": INSTANCES,
+        "compute.instances.create": INSTANCES,
+        "compute.instances.delete": INSTANCES,
+        "compute.instances.get": INSTANCES,
+        "compute.instances.list": INSTANCES,
+        "compute.instances.setLabels": INSTANCES,
+        "compute.instances.setMetadata": INSTANCES,
+        "compute.instances.setServiceAccount": INSTANCES,
+        "compute.subnetworks.use": INSTANCES,
+        "compute.zoneOperations.get": INSTANCES,
+        **ACCOUNTS,
+        **BUCKETS,
+    },
+    probes=probes,
+)

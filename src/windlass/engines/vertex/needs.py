@@ -1,0 +1,25 @@
+"""What this engine needs of a project.
+
+Must not ask anything of Google.
+"""
+
+from __future__ import annotations
+
+from windlass.engines.needs import ACCOUNTS, BUCKETS, STORAGE_API, Needs
+
+USER = "roles/aiplatform.user"
+
+NEEDS = Needs(
+    apis=("aiplatform.googleapis.com", "logging.googleapis.com", STORAGE_API),
+    permissions={
+        "aiplatform.customJobs.cancel": USER,
+        "aiplatform.customJobs.create": USER,
+        "aiplatform.customJobs.get": USER,
+        "aiplatform.customJobs.list": USER,
+        "logging.logEntries.list": "roles/logging.viewer",
+        **ACCOUNTS,
+        **BUCKETS,
+    },
+    # Machines are Google's own, in a network of its own.
+    is_networked=False,
+)

@@ -1,0 +1,53 @@
+"""Holds a spec against the platform team's policy: every breach with its line in the spec.
+
+Must not know where policy and configuration lie: it is told.
+"""
+
+from __future__ import annotations
+
+from windlass.engines.registry import google_engines
+from windlass.errors import PolicyDenied, Problem
+from windlass.policy.document import Policy
+from windlass.policy.rules import Breach, Circumstances, breaches, filled
+from windlass.spec.model import Spec
+from windlass.spec.places import Places
+
+
+def circumstances(engines: tuple[str, ...]) -> Circumstances:
+    """What decides besides the spec, for a spec that may go to these engines."""
+    named = tuple(one for name in engines for one in google_engines(name) or [name])
+    return Circumstances(engines=named, renting=frozenset(google_engines()), defaults={})
+
+
+def problems_of(
+    spec: Spec, policy: Policy, *, engines: tuple[str, ...], text: bytes, path: str
+) -> list[Problem]:
+    """Every breach, in the order of the file."""
+    about = circumstances(engines)
+    found = breaches(filled(spec, policy, about), policy, about)
+    places = Places(text, path=path)
+    problems = [_problem(one, places, path) for one in found]
+    return sorted(problems, key=lambda one: (one.line, one.column))
+
+
+def admitted(
+    spec: Spec, policy: Policy, *, engines: tuple[str, ...], text: bytes, path: str
+) -> Spec:
+    """The spec with what the policy fills in. Raises PolicyDenied with every breach."""
+    problems = problems_of(spec, policy, engines=engines, text=text, path=path)
+    if problems:
+        raise PolicyDenied(path, problems)
+    return filled(spec, policy, circumstances(engines))
+
+
+def _problem(breach: Breach, places: Places, path: str) -> Problem:
+    place = places.at(breach.key)
+    return Problem(
+        code=breach.code,
+        path=path,
+        line=place.line,
+        column=place.column,
+        message=breach.message,
+        remedy=breach.remedy,
+        source=places.line(place.line),
+    )
