@@ -79,8 +79,8 @@ while left and time.monotonic() < until:
     except OSError:
         time.sleep(1)"""
 
-# Ends when the claim's time is over by Google's clock; on other nodes than the first a little
-# later, should the first be dead.
+# Ends when the claim's time is over by Google's clock, of which it first sees how fast it goes; on
+# other nodes than the first a little later, should the first be dead.
 EXPIRE = """\
 import sys
 from machine import *
@@ -89,14 +89,14 @@ try:
     until += 0 if node(order()) == 0 else float(sys.argv[2])
 except (OSError, KeyError, ValueError):
     pass
-rate = 1.0
+rate, nap = 1.0, 1.0
 now = google_now()
 while now < until:
     began = time.monotonic()
-    time.sleep(min(max((until - now) / rate / 2, 0.5), 30))
+    time.sleep(min(max((until - now) / rate / 2, 0.5), nap))
     later = google_now()
     rate = max(1.0, (later - now) / (time.monotonic() - began))
-    now = later"""
+    now, nap = later, min(nap * 2, 30.0)"""
 
 GIVE_BACK = """\
 import sys

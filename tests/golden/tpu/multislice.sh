@@ -98,14 +98,14 @@ try:
     until += 0 if node(order()) == 0 else float(sys.argv[2])
 except (OSError, KeyError, ValueError):
     pass
-rate = 1.0
+rate, nap = 1.0, 1.0
 now = google_now()
 while now < until:
     began = time.monotonic()
-    time.sleep(min(max((until - now) / rate / 2, 0.5), 30))
+    time.sleep(min(max((until - now) / rate / 2, 0.5), nap))
     later = google_now()
     rate = max(1.0, (later - now) / (time.monotonic() - began))
-    now = later
+    now, nap = later, min(nap * 2, 30.0)
 WINDLASS
 cat > give_back.py <<'WINDLASS'
 import sys

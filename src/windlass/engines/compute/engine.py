@@ -7,19 +7,26 @@ run's folder.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from windlass.agent.folder import Folder
 from windlass.catalog.query import Catalog
 from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
 from windlass.engines.compute import request as requests
-from windlass.engines.compute.naming import claim_of
+from windlass.engines.compute.calls import calls
+from windlass.engines.compute.gcloud import gcloud_script
+from windlass.engines.compute.inserts import GROUPS, POLICIES, RESIZES, TEMPLATES, Insert
+from windlass.engines.compute.naming import claim_name, claim_of, described_claim, resize_name
 from windlass.engines.compute.request import ComputeRequest
+from windlass.engines.compute.sight import QUEUED, of_leftovers, of_machines, of_queue
+from windlass.engines.compute.terraform import terraform_text
 from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, split_handle
+from windlass.engines.rendering import Call
 from windlass.errors import EngineTransient, WindlassError
 from windlass.google.compute import Compute, operation_errors
 from windlass.google.refusals import operation_error
+from windlass.google.session import Taken
 from windlass.ports.clock import Clock
 
 NODES_MAX = 1000
@@ -29,8 +36,6 @@ STALE_S = 10.0
 NOTICE_S = 30.0
 REPEATABLE_S = 1800.0
 """For so long Google knows a request id again; after that, asking again would make machines."""
-COMING = frozenset({"PROVISIONING", "STAGING"})
-UP = frozenset({"RUNNING", "REPAIRING"})
 
 
 class ComputeEngine:
@@ -72,56 +77,73 @@ class ComputeEngine:
         )
 
     def submit(self, request: ComputeRequest) -> Handle:
-        """See Engine. The mark is written before the call: a claim whose request id Google has
+        """See Engine. The mark is written before the call: a claim whose request ids Google has
         forgotten is never asked for again."""
         handle = handle_of(request.zone, request.claim)
         mark = self._mark(request)
         if self._clock.now() - mark["asked_at"] > REPEATABLE_S:
             return handle
-        operation = self._google.bulk_insert(
-            request.zone, request.body, request_id=request.request_id
-        )
+        for insert in request.inserts[:-1]:
+            if self._insert(request, insert).get("status", "DONE") != "DONE":
+                made = insert.collection.rpartition("/")[2]
+                raise EngineTransient(f"{made} for {request.claim} are being made")
+        operation = self._insert(request, request.inserts[-1])
         self._folder(request.folder).write(
             _mark_name(request.attempt, request.claim),
-            json.dumps({**mark, "operation": operation["name"]}).encode(),
+            json.dumps({**mark, "operation": operation.get("name", "")}).encode(),
         )
-        errors = operation_errors(operation)
-        if errors:
-            raise operation_error(errors, what=f"asking for {len(request.names)} in {request.zone}")
         return handle
 
     def observe(self, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
-        """See Engine. One look at all instances of ours, then at the operations of claims that
+        """See Engine. One look at all instances of ours, then at what else there is of claims that
         have none."""
         if not handles:
             return {}
         try:
-            found = self._instances()
+            machines = self._machines()
+            left = self._left() if any(_claim(one) not in machines for one in handles) else {}
+            return {
+                handle: self._seen(
+                    handle, machines.get(_claim(handle), []), left.get(_claim(handle), [])
+                )
+                for handle in handles
+            }
         except WindlassError as error:
             unknown = Observation(seen=Seen.UNKNOWN, reason=error.message)
             return dict.fromkeys(handles, unknown)
-        return {handle: self._seen(handle, found.get(_claim(handle), ())) for handle in handles}
 
     def cancel(self, handle: Handle, *, now: bool = False) -> None:
         """See Engine. Compute Engine presses the power button first: the agent tells its ranks,
-        which have what is left of the guest's 90 seconds. Deleting is the only end."""
+        which have what is left of the guest's 90 seconds. Deleting is the only end. What was made
+        with the machines cannot go before them."""
         zone, claim = split_handle(handle)
         if not claim:
             return
         where = f"labels.{CLAIM_LABEL}={label_value(claim)}"
-        for instance in self._google.listed(f"zones/{zone}", "instances", where=where):
+        found = self._google.listed(f"zones/{zone}", "instances", where=where)
+        machines = [one for one in found if claim_of(one) == claim]
+        has_group = self._cancel_group(zone, claim)
+        for instance in machines:
             is_ending = instance.get("status") == "STOPPING" and not now
-            if claim_of(instance) == claim and not is_ending:
+            if not is_ending and (now or not has_group):
                 self._google.delete_instance(zone, str(instance["name"]), at_once=now)
+        if not machines and not has_group:
+            region = f"regions/{zone.rpartition('-')[0]}"
+            for collection in (TEMPLATES, POLICIES):
+                self._google.delete(region, collection, claim_name(claim))
 
     def owned(self) -> Sequence[Owned]:
         """See Engine."""
         found: dict[str, Owned] = {}
-        for scope, instance in self._google.everywhere("instances", where=f"labels.{OURS}=true"):
-            claim = claim_of(instance)
+        for claim, left in self._left().items():
+            zones = [_last(one["zone"]) for one in left if "zone" in one]
+            # Who deletes what a region has needs no more of a zone than its region.
+            zone = zones[0] if zones else f"{_last(left[0]['region'])}-"
+            found[claim] = Owned(handle=handle_of(zone, claim), claim=claim)
+        for claim, instances in self._machines().items():
             if claim:
-                zone = scope.rpartition("/")[2]
-                found[claim] = Owned(handle=handle_of(zone, claim), claim=claim)
+                handle = handle_of(_last(instances[0]["zone"]), claim)
+                found[claim] = Owned(handle=handle, claim=claim)
         return list(found.values())
 
     def inventory(self) -> Mapping[str, str]:
@@ -132,23 +154,76 @@ class ComputeEngine:
             "instances of ours": str(len(live)),
         }
 
-    def _instances(self) -> dict[str, list[dict[str, Any]]]:
+    def calls(self, request: ComputeRequest) -> Sequence[Call]:
+        """See Renders."""
+        return calls(request, project=self._google.project)
+
+    def gcloud(self, request: ComputeRequest) -> str:
+        """See Renders."""
+        return gcloud_script(request, project=self._google.project)
+
+    def terraform(self, request: ComputeRequest) -> str:
+        """See Renders."""
+        return terraform_text(request, project=self._google.project)
+
+    def _insert(self, request: ComputeRequest, insert: Insert) -> dict[str, Any]:
+        """Ask for one thing; the operation, or nothing where it is there already."""
+        try:
+            operation = self._google.insert(
+                insert.scope, insert.collection, insert.body, request_id=insert.request_id
+            )
+        except Taken:
+            return {}
+        errors = operation_errors(operation)
+        if errors:
+            raise operation_error(
+                errors, what=f"asking for {request.nodes} machines in {request.zone}"
+            )
+        return operation
+
+    def _machines(self) -> dict[str, list[dict[str, Any]]]:
         found: dict[str, list[dict[str, Any]]] = {}
         for _, instance in self._google.everywhere("instances", where=f"labels.{OURS}=true"):
             found.setdefault(claim_of(instance), []).append(instance)
         return found
 
-    def _seen(self, handle: Handle, instances: Iterable[Mapping[str, Any]]) -> Observation:
-        """A machine that is stopping or off is still there: it is missed, and has to be deleted."""
-        found = {_node(one): str(one.get("status")) for one in instances}
-        if not found:
+    def _left(self) -> dict[str, list[dict[str, Any]]]:
+        """What there is of claims besides machines; their groups first."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for collection in (GROUPS, TEMPLATES, POLICIES):
+            for _, one in self._google.everywhere(collection):
+                claim = described_claim(one)
+                if claim:
+                    found.setdefault(claim, []).append(one)
+        return found
+
+    def _seen(
+        self, handle: Handle, machines: list[dict[str, Any]], left: list[dict[str, Any]]
+    ) -> Observation:
+        if machines:
+            return of_machines(machines)
+        if not left:
             return Observation(seen=Seen.GONE)
-        if all(status in COMING for status in found.values()):
-            return Observation(seen=Seen.PENDING, reason="its machines are being made")
-        missing = tuple(
-            node for node in range(max(found) + 1) if found.get(node, "") not in (*COMING, *UP)
+        now, group = self._clock.now(), left[0]
+        if "instanceGroup" not in group:
+            return of_leftovers(left, now=now)
+        zone, claim = split_handle(handle)
+        resize = self._google.get(
+            f"zones/{zone}", f"{GROUPS}/{group['name']}/{RESIZES}", resize_name(claim)
         )
-        return Observation(seen=Seen.RUNNING, missing=missing)
+        return of_queue(group, resize, now=now)
+
+    def _cancel_group(self, zone: str, claim: str) -> bool:
+        """Delete the group of a claim, which takes its machines with it; whether there is one."""
+        scope, name = f"zones/{zone}", claim_name(claim)
+        if zone.endswith("-") or self._google.get(scope, GROUPS, name) is None:
+            return False
+        requests = f"{GROUPS}/{name}/{RESIZES}"
+        resize = self._google.get(scope, requests, resize_name(claim))
+        if resize is not None and resize.get("state") in QUEUED:
+            self._google.act(scope, requests, resize_name(claim), "cancel")
+        self._google.delete(scope, GROUPS, name)
+        return True
 
     def _mark(self, request: ComputeRequest) -> dict[str, Any]:
         """When the claim was first asked for; now, if it was not."""
@@ -170,8 +245,8 @@ def _claim(handle: Handle) -> str:
     return split_handle(handle)[1]
 
 
-def _node(instance: Mapping[str, Any]) -> int:
-    return int(str(instance["name"]).rpartition("-")[2])
+def _last(url: str) -> str:
+    return url.rpartition("/")[2]
 
 
 def _mark_name(attempt: int, claim: str) -> str:

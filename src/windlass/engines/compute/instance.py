@@ -5,19 +5,23 @@ Must not ask anything of Google. Pure: equal claims give equal bodies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from windlass.catalog.model import Buy, Offer
 from windlass.engines.base import ClaimRequest
+from windlass.engines.compute.disks import disks
+from windlass.engines.compute.images import DRIVER_ON_REQUEST
 from windlass.engines.compute.options import ComputeOptions
 from windlass.engines.labels import CLAIM_LABEL, labels
 from windlass.engines.networks import data_nics, network_url, subnetwork_of, subnetwork_url
+from windlass.errors import EngineRejected
 
 CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
 LONGEST_RUN_S = 120 * 86_400
 """Compute Engine's own limit for maxRunDuration."""
 SHORTEST_RUN_S = 60
+FLEX_RUN_S = (600, 7 * 86_400)
+"""Its limits for flex-start."""
 DEFAULT_TTL_S = 7 * 86_400
 """Machines of a run without `ttl` end after so long, whoever has forgotten them."""
 MODELS = {
@@ -26,6 +30,7 @@ MODELS = {
     Buy.FLEX_START: "FLEX_START",
     Buy.CALENDAR: "RESERVATION_BOUND",
 }
+RESERVATION_KEY = "compute.googleapis.com/reservation-name"
 
 
 def properties(
@@ -37,29 +42,26 @@ def properties(
     script: str,
 ) -> dict[str, Any]:
     """What all instances of the gang have in common."""
-    seconds = _run_seconds(claim)
+    own = labels(claim)
     body: dict[str, Any] = {
         "machineType": offer.machine.name,
         "description": f"windlass run {claim.run}, claim {claim.id}",
-        "labels": labels(claim),
-        "metadata": {
-            "items": [
-                {"key": "startup-script", "value": script},
-                {"key": CLAIM_LABEL, "value": claim.id},
-                {"key": "enable-oslogin", "value": "TRUE"},
-                {"key": "block-project-ssh-keys", "value": "TRUE"},
-            ]
-        },
-        "disks": disks(offer, options, image=image),
-        "networkInterfaces": interfaces(offer, options),
-        "scheduling": scheduling(offer, seconds),
+        "labels": own,
+        "metadata": {"items": metadata(claim, image=image, script=script)},
+        "disks": disks(offer, options, image=image, labels=own),
+        "networkInterfaces": interfaces(claim, offer, options),
+        "scheduling": scheduling(claim, offer),
         "serviceAccounts": [{"email": options.service_account, "scopes": [CLOUD_PLATFORM]}],
         "shieldedInstanceConfig": {
+            # Drivers of most GPU images are not signed with a key that the firmware knows.
             "enableSecureBoot": offer.machine.chips == 0,
             "enableVtpm": True,
             "enableIntegrityMonitoring": True,
         },
     }
+    taken = affinity(claim, offer)
+    if taken:
+        body["reservationAffinity"] = taken
     if offer.machine.chips and offer.machine.family == "n1" and offer.chip is not None:
         body["guestAccelerators"] = [
             {
@@ -67,58 +69,63 @@ def properties(
                 "acceleratorCount": offer.machine.chips,
             }
         ]
-    reservation = claim.buy.partition("/")[2]
-    if reservation:
-        body["reservationAffinity"] = {
-            "consumeReservationType": "SPECIFIC_RESERVATION",
-            "key": "compute.googleapis.com/reservation-name",
-            "values": [reservation],
-        }
-    elif offer.buy is not Buy.ON_DEMAND:
-        body["reservationAffinity"] = {"consumeReservationType": "NO_RESERVATION"}
-    if options.placement_policy:
-        body["resourcePolicies"] = [options.placement_policy]
     return body
 
 
-def scheduling(offer: Offer, seconds: int) -> dict[str, Any]:
+def metadata(claim: ClaimRequest, *, image: str, script: str) -> list[dict[str, str]]:
+    """What the machine is told. Everybody who may look at it can read this."""
+    items = {
+        "startup-script": script,
+        CLAIM_LABEL: claim.id,
+        "enable-oslogin": "TRUE",
+        "block-project-ssh-keys": "TRUE",
+    }
+    if image.startswith(DRIVER_ON_REQUEST):
+        items["install-nvidia-driver"] = "True"
+    return [{"key": key, "value": value} for key, value in items.items()]
+
+
+def affinity(claim: ClaimRequest, offer: Offer) -> dict[str, Any]:
+    """Which reservation the machines take: the one that the spec names. On demand any that is open
+    to all may serve, which is paid for already; Spot and flex-start machines take none."""
+    reservation = claim.buy.partition("/")[2]
+    if reservation:
+        return {
+            "consumeReservationType": "SPECIFIC_RESERVATION",
+            "key": RESERVATION_KEY,
+            "values": [reservation],
+        }
+    if offer.buy is Buy.CALENDAR:
+        raise EngineRejected(
+            f"{offer.label} as {offer.buy.value} is rented through its reservation",
+            remedy="Book it, and name it in `where.buy`: `reservation/NAME`.",
+        )
+    return {} if offer.buy is Buy.ON_DEMAND else {"consumeReservationType": "NO_RESERVATION"}
+
+
+def scheduling(claim: ClaimRequest, offer: Offer) -> dict[str, Any]:
     """How the machines run, and the deadman: Compute Engine deletes them itself when their time
     is over, whatever has become of us."""
     return {
-        "provisioningModel": MODELS[offer.buy],
+        "provisioningModel": _model(claim, offer),
         "instanceTerminationAction": "DELETE",
-        "maxRunDuration": {"seconds": str(seconds)},
+        "maxRunDuration": {"seconds": str(_run_seconds(claim, offer))},
         # Only the controller restarts: a machine that comes back alone is of no use to a gang.
         "automaticRestart": False,
         "onHostMaintenance": "TERMINATE",
     }
 
 
-def disks(offer: Offer, options: ComputeOptions, *, image: str) -> list[dict[str, Any]]:
-    """The boot disk, and scratch disks where the machine type does not bring its own."""
-    boot: dict[str, Any] = {
-        "boot": True,
-        "autoDelete": True,
-        "initializeParams": {
-            "sourceImage": image,
-            "diskSizeGb": str(options.disk_gb),
-            "diskType": options.disk_type(offer.machine.family),
-        },
-    }
-    if options.kms_key:
-        boot["diskEncryptionKey"] = {"kmsKeyName": options.kms_key}
-    scratch = {
-        "type": "SCRATCH",
-        "autoDelete": True,
-        "interface": "NVME",
-        "initializeParams": {"diskType": "local-ssd"},
-    }
-    return [boot, *({**scratch} for _ in range(options.local_ssds))]
+def _model(claim: ClaimRequest, offer: Offer) -> str:
+    """Types that Google does not sell on demand are reserved for as long as the reservation is,
+    and bound to it."""
+    is_bound = "/" in claim.buy and Buy.ON_DEMAND not in offer.machine.supports
+    return MODELS[Buy.CALENDAR if is_bound else offer.buy]
 
 
-def interfaces(offer: Offer, options: ComputeOptions) -> list[dict[str, Any]]:
+def interfaces(claim: ClaimRequest, offer: Offer, options: ComputeOptions) -> list[dict[str, Any]]:
     """The host's NIC, then those over which GPUs of different machines talk. None has an external
-    address unless the user asks for it."""
+    address unless the user asks for it, and then only the host's."""
     primary: dict[str, Any] = {"network": network_url(options.network), "nicType": "GVNIC"}
     # A network of ours has a subnetwork in each of its regions, and none by itself.
     ours = subnetwork_of(options.network, offer.region)
@@ -127,7 +134,7 @@ def interfaces(offer: Offer, options: ComputeOptions) -> list[dict[str, Any]]:
         primary["subnetwork"] = subnetwork_url(subnetwork, offer.region)
     if options.external_address:
         primary["accessConfigs"] = [{"type": "ONE_TO_ONE_NAT", "name": "external-nat"}]
-    if not options.gpudirect:
+    if not has_gpudirect(claim, offer, options):
         return [primary]
     nics = data_nics(
         offer.machine, prefix=options.data_prefix, region=offer.region, zone=offer.zone
@@ -143,17 +150,15 @@ def interfaces(offer: Offer, options: ComputeOptions) -> list[dict[str, Any]]:
     return [primary, *data]
 
 
-def _run_seconds(claim: ClaimRequest) -> int:
+def has_gpudirect(claim: ClaimRequest, offer: Offer, options: ComputeOptions) -> bool:
+    """Whether GPUs of different machines talk past their hosts. GPUs of one machine need no
+    network."""
+    return options.gpudirect and claim.nodes > 1 and offer.machine.gpu_direct is not None
+
+
+def _run_seconds(claim: ClaimRequest, offer: Offer) -> int:
     """From when the claim was made until nothing of it may be left."""
     until = claim.expires_at if claim.expires_at is not None else claim.made_at + DEFAULT_TTL_S
-    return int(min(max(until - claim.made_at, SHORTEST_RUN_S), LONGEST_RUN_S))
-
-
-def bulk_body(names: list[str], shared: Mapping[str, Any]) -> dict[str, Any]:
-    """An ask for all machines of a gang or none."""
-    return {
-        "count": str(len(names)),
-        "minCount": str(len(names)),
-        "perInstanceProperties": {name: {"name": name} for name in names},
-        "instanceProperties": dict(shared),
-    }
+    is_flexible = offer.buy is Buy.FLEX_START
+    low, high = FLEX_RUN_S if is_flexible else (SHORTEST_RUN_S, LONGEST_RUN_S)
+    return int(min(max(until - claim.made_at, low), high))

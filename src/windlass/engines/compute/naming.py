@@ -7,13 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from windlass.engines.labels import CLAIM_LABEL, NAME_MAX, fitted
+from windlass.engines.base import ClaimRequest
+from windlass.engines.descriptions import described, pairs_of
+from windlass.engines.labels import CLAIM_LABEL, NAME_MAX, fitted, labels
+
+RESIZE_TAIL = "-all"
+WHOLE = "windlass-claim-id"
+"""In descriptions: the claim in full, which labels may have to shorten."""
+NODES = "windlass-nodes"
 
 
 def instance_name(claim: str, node: int) -> str:
     """The name of one node's instance. The claim's id is in it, shortened where it must be."""
     tail = f"-{node}"
     return fitted(f"w-{claim}", NAME_MAX - len(tail)) + tail
+
+
+def claim_name(claim: str) -> str:
+    """The name of what a claim has one of: its placement policy, template and group."""
+    return fitted(f"w-{claim}", NAME_MAX)
+
+
+def resize_name(claim: str) -> str:
+    """The name of the request that fills a claim's group."""
+    return fitted(f"w-{claim}", NAME_MAX - len(RESIZE_TAIL)) + RESIZE_TAIL
+
+
+def description(claim: ClaimRequest) -> str:
+    """What stands for labels on what has none."""
+    return described({**labels(claim), WHOLE: claim.id, NODES: str(claim.nodes)})
 
 
 def claim_of(instance: Mapping[str, object]) -> str:
@@ -24,3 +46,14 @@ def claim_of(instance: Mapping[str, object]) -> str:
         if item.get("key") == CLAIM_LABEL:
             return str(item.get("value", ""))
     return ""
+
+
+def described_claim(resource: Mapping[str, object]) -> str:
+    """The claim that something with a description is of; empty for what is not of ours."""
+    return pairs_of(str(resource.get("description", ""))).get(WHOLE, "")
+
+
+def node_count(resource: Mapping[str, object]) -> int:
+    """How many machines were to be made with something that has a description."""
+    count = pairs_of(str(resource.get("description", ""))).get(NODES, "")
+    return int(count) if count.isdecimal() else 0

@@ -12,10 +12,6 @@ from typing import Any
 from windlass.engines.networks import DEFAULT, PREFIX
 from windlass.engines.options import read_options
 
-HYPERDISK_FAMILIES = frozenset(
-    {"a3-ultragpu", "a4-highgpu", "a4x", "c4", "c4a", "c4d", "n4", "h4d", "x4", "m4", "z3"}
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputeOptions:
@@ -31,15 +27,14 @@ class ComputeOptions:
     kms_key: str = ""
     image: str = ""
     """Instead of the one that the catalog names for the accelerator."""
+    compact: bool = True
+    """Whether the machines of a GPU gang are to stand close together."""
     placement_policy: str = ""
+    """One that is there already, instead of one made for the claim."""
     gpudirect: bool = True
+    """Whether a gang's GPUs get the networks that their machine type has for them."""
     data_prefix: str = PREFIX
     """What the names of the networks begin with that `windlass network up` makes."""
-
-    def disk_type(self, family: str) -> str:
-        """What the machine can boot from."""
-        is_hyperdisk = any(family.startswith(name) for name in HYPERDISK_FAMILIES)
-        return "hyperdisk-balanced" if is_hyperdisk else "pd-balanced"
 
 
 def options_of(given: Mapping[str, Any], *, defaults: Mapping[str, Any]) -> ComputeOptions:

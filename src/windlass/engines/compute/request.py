@@ -5,19 +5,20 @@ Must not ask anything of Google. Pure: equal claims give equal requests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from windlass.catalog.model import Offer
+from windlass.catalog.model import Buy, Offer
 from windlass.catalog.query import Catalog
 from windlass.engines.base import ClaimRequest
 from windlass.engines.bootstrap import Manner, node_order, startup_script
+from windlass.engines.compute.gpudirect import set_up
 from windlass.engines.compute.images import image_for
-from windlass.engines.compute.instance import bulk_body, properties
-from windlass.engines.compute.naming import instance_name
-from windlass.engines.compute.options import options_of
-from windlass.engines.labels import request_id
+from windlass.engines.compute.inserts import Insert, bulk_insert, policy_insert, queue_inserts
+from windlass.engines.compute.instance import has_gpudirect, properties
+from windlass.engines.compute.options import ComputeOptions, options_of
+from windlass.engines.compute.placement import policy_body
 from windlass.errors import EngineRejected
 
 # A machine that is not needed deletes itself, so that a gang which has ended costs nothing even
@@ -46,15 +47,14 @@ poweroff
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputeRequest:
-    """One bulk insert."""
+    """What is made for one claim, in order: the last of it are the machines."""
 
     claim: str
     folder: str
     attempt: int
     zone: str
-    request_id: str
-    names: tuple[str, ...]
-    body: Mapping[str, Any]
+    nodes: int
+    inserts: tuple[Insert, ...]
 
 
 def render(
@@ -64,26 +64,46 @@ def render(
     clock: a request that is rendered again must be the same."""
     offer = offer_of(claim, catalog)
     options = options_of(claim.options, defaults=defaults)
-    order = node_order(
-        folder=claim.folder, attempt=claim.attempt, claim=claim.id, node_from="instance/name"
-    )
     shared = properties(
         claim,
         offer,
         options,
         image=options.image or image_for(catalog, offer),
-        script=startup_script(order, agent_url=agent_url, manner=Manner(leave=LEAVE)),
+        script=_script(claim, offer, options, agent_url=agent_url),
     )
-    names = tuple(instance_name(claim.id, node) for node in range(claim.nodes))
     return ComputeRequest(
         claim=claim.id,
         folder=claim.folder,
         attempt=claim.attempt,
         zone=offer.zone,
-        request_id=request_id(claim.id, claim.folder),
-        names=names,
-        body=bulk_body(list(names), shared),
+        nodes=claim.nodes,
+        inserts=tuple(_inserts(claim, offer, options, shared)),
     )
+
+
+def _inserts(
+    claim: ClaimRequest, offer: Offer, options: ComputeOptions, shared: Mapping[str, Any]
+) -> Iterator[Insert]:
+    policy = policy_body(claim, offer, options)
+    if policy is not None:
+        yield policy_insert(claim, offer, policy)
+    placement = options.placement_policy or (policy["name"] if policy else "")
+    if offer.buy is Buy.FLEX_START:
+        yield from queue_inserts(claim, offer, shared, policy=placement)
+    else:
+        placed = {**shared, "resourcePolicies": [placement]} if placement else shared
+        yield bulk_insert(claim, offer, placed)
+
+
+def _script(claim: ClaimRequest, offer: Offer, options: ComputeOptions, *, agent_url: str) -> str:
+    order = node_order(
+        folder=claim.folder, attempt=claim.attempt, claim=claim.id, node_from="instance/name"
+    )
+    meanwhile = ""
+    if has_gpudirect(claim, offer, options):
+        meanwhile = set_up(offer.machine.gpu_direct or "", machine=offer.machine.name)
+    manner = Manner(meanwhile=meanwhile, leave=LEAVE)
+    return startup_script(order, agent_url=agent_url, manner=manner)
 
 
 def offer_of(claim: ClaimRequest, catalog: Catalog) -> Offer:

@@ -34,6 +34,8 @@ HYPERDISK_FAMILIES = ("a3-ultra", "a4", "c4", "n4")
 WEEK_S = 7 * 86_400
 """Vertex AI's usual limit; and how long a run without `ttl` may take."""
 SHORTEST_RUN_S = 60
+NOTICE_S = 45
+"""What ranks have, with a little more for their agents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,15 +175,15 @@ def _not_sold(what: str) -> EngineRejected:
 
 def _scheduling(claim: ClaimRequest, offer: Offer) -> dict[str, Any]:
     """Only the controller restarts: Vertex AI does it neither for a worker nor for all."""
-    seconds = f"{_seconds(claim)}s"
     scheduling: dict[str, Any] = {
-        "timeout": seconds,
+        # Should its replicas not end by themselves, as they do when their time is over.
+        "timeout": f"{_seconds(claim) + NOTICE_S}s",
         "strategy": STRATEGIES[offer.buy],
         "restartJobOnWorkerRestart": False,
         "disableRetries": True,
     }
     if offer.buy is Buy.FLEX_START:
-        scheduling["maxWaitDuration"] = seconds
+        scheduling["maxWaitDuration"] = f"{_seconds(claim)}s"
     return scheduling
 
 
