@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from builders import make_attempt, make_claim, make_run
-from windlass.controller.view import ClaimView, GangEnd, NodeExit, NodeView, View
+from windlass.controller.view import (
+    ClaimView,
+    GangEnd,
+    Measured,
+    NodeExit,
+    NodeView,
+    View,
+    Wishes,
+)
 from windlass.engines.base import Limits, Observation, Seen
 from windlass.state.model import RunState
 from windlass.state.phases import AttemptPhase, ClaimPhase, RunPhase
@@ -39,6 +47,7 @@ class ViewOf:
         self._winner = None
         self._restarts_max = 3
         self._limits = LIMITS
+        self._more = {}
 
     def starting(self, *, claim=ClaimPhase.SUBMITTED, **attempt):
         return self._with_attempt(RunPhase.STARTING, AttemptPhase.STARTING, claim, **attempt)
@@ -115,6 +124,41 @@ class ViewOf:
         observation = Observation(seen=Seen.RUNNING, missing=nodes)
         return self.seen(observation=observation, missing_for_s=seconds)
 
+    def rented(self, *gangs, measured=None, **wishes):
+        """What may be rented, best first, and what the spec says about it."""
+        self._more = {
+            "gangs": gangs,
+            "wishes": Wishes(**wishes),
+            "measured": measured or Measured(),
+        }
+        return self.claim(offer=gangs[0].offer, buy=gangs[0].buy, usd_per_h=gangs[0].usd_per_h)
+
+    def racing(self, *gangs):
+        """One claim of the attempt for each of these."""
+        [first] = self._claims[:1]
+        self._claims = [
+            replace(
+                first,
+                claim=replace(
+                    first.claim,
+                    id=f"r-1-{index}",
+                    index=index,
+                    offer=gang.offer,
+                    buy=gang.buy,
+                    usd_per_h=gang.usd_per_h,
+                ),
+            )
+            for index, gang in enumerate(gangs)
+        ]
+        return self
+
+    def one(self, index, claim=None, **changes):
+        """Only one of the claims looks otherwise."""
+        seen = self._claims[index]
+        changed = replace(seen.claim, **(claim or {}))
+        self._claims[index] = replace(seen, claim=changed, **changes)
+        return self
+
     def view(self):
         claims = tuple(seen.claim for seen in self._claims)
         return View(
@@ -123,4 +167,5 @@ class ViewOf:
             restarts_max=self._restarts_max,
             winner=self._winner,
             claims=tuple(self._claims),
+            **self._more,
         )

@@ -44,6 +44,19 @@ class Foresight:
         self._plan = feasible_plan(self._home, self._spec)
         return self._plan.candidates[0]
 
+    def others(self) -> list[Candidate]:
+        """Where else to ask, in order, once it was chosen; nothing where nothing is rented.
+
+        Slices and machines are rented by different engines: the run stays with what was chosen.
+        """
+        if self._plan is None:
+            return []
+        from windlass.planner.plan import all_failover
+
+        is_slice = self._plan.candidates[0].offer.slice is not None
+        places = all_failover(self._plan)
+        return [one for one in places if (one.offer.slice is not None) == is_slice]
+
     def tell_before(self) -> None:
         """What will be rented, for a person, before it is."""
         if not self._is_shown or self._plan is None:

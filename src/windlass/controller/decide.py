@@ -197,7 +197,7 @@ def _close_claims(view: View, draft: Draft) -> None:
                 continue
         if is_gone(view, seen) and _is_late_claim_harmless(view, seen):
             draft.set_claim(claim.id, phase=ClaimPhase.GONE)
-        else:
+        elif not (is_gone(view, seen) and claim.phase is ClaimPhase.CANCELLING):
             _cancel(seen, draft)
 
 

@@ -100,10 +100,15 @@ class Market:
 
 
 def free(
-    gangs: Sequence[Gang], market: Market, now: float, *, but: Collection[tuple[str, str]]
+    gangs: Sequence[Gang],
+    market: Market,
+    now: float,
+    *,
+    but: Collection[tuple[str, str]] = (),
+    is_choosy: bool = False,
 ) -> list[Gang]:
-    """What may be asked for now, in order; what is only avoided comes last. `but` are offers, each
-    with the way to buy it, that are asked for already."""
+    """What may be asked for now, in order; what is only avoided comes last, or not at all for who
+    `is_choosy`. `but` are offers, each with the way to buy it, that are asked for already."""
     open_, avoided = [], []
     for gang in gangs:
         if (gang.offer, gang.buy) in but:
@@ -113,7 +118,7 @@ def free(
             open_.append(gang)
         elif block.is_soft:
             avoided.append(gang)
-    return open_ + avoided
+    return open_ if is_choosy else open_ + avoided
 
 
 def free_at(gangs: Sequence[Gang], market: Market, now: float) -> float | None:

@@ -151,7 +151,7 @@ def _choose(view: View, draft: Draft, still: Sequence[Claim]) -> Choice:
     if advice is not None:
         gangs = [gang for gang in advice.gangs if gang in gangs]
     but = {(claim.offer, claim.buy) for claim in still}
-    found = free(gangs, draft.market, draft.now, but=but)
+    found = free(gangs, draft.market, draft.now, but=but, is_choosy=bool(still))
     if found:
         return Choice(_raced(view, draft, found, still))
     if advice is not None:

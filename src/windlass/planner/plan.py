@@ -19,6 +19,10 @@ from windlass.planner.misses import STAGES
 from windlass.planner.ranking import Goal, Ranking, failover, goal_of, ranked
 from windlass.spec.model import Spec
 
+FAILOVER_LONG = 32
+FAILOVER_EACH = 6
+"""So many places a run keeps in all, and of each way to buy at the least."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -47,6 +51,19 @@ class Plan:
     def failover(self) -> tuple[Candidate, ...]:
         """Where to ask, in order."""
         return tuple(failover(self.candidates, self.goal))
+
+
+def all_failover(plan: Plan) -> list[Candidate]:
+    """Where to ask while a run lives, in order: a long list, and the best of each way to buy that
+    comes too late in it: when all spot is gone, or the deadline is near, on-demand is needed."""
+    found = failover(plan.candidates, plan.goal, length=FAILOVER_LONG)
+    for ways in plan.ask.ways.values():
+        for way in ways:
+            missing = FAILOVER_EACH - sum(one.way.name == way.name for one in found)
+            known = {one.id for one in found}
+            more = failover(plan.candidates, plan.goal, length=FAILOVER_EACH, way=way.name)
+            found += [one for one in more if one.id not in known][: max(missing, 0)]
+    return found
 
 
 def make_plan(spec: Spec, catalog: Catalog, circumstances: Circumstances | None = None) -> Plan:

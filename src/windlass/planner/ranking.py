@@ -84,11 +84,15 @@ class Ranking(Sequence[Candidate]):
                 kept.append(Candidate(lot.offers[0], lot, estimate, usd))
         return kept
 
-    def places(self, count: int) -> list[Candidate]:
-        """The best of each zone, label and way to buy, until there are so many."""
+    def places(self, count: int, *, way: str = "") -> list[Candidate]:
+        """The best of each zone, label and way to buy, until there are so many; of one way only,
+        when it is named."""
         pool: dict[tuple[str, str, str], Candidate] = {}
+        only = way
         for *_, lot, estimate, usd in self._entries:
             label, way = lot.label, lot.way.name
+            if only and way != only:
+                continue
             for offer in lot.offers:
                 key = (offer.zone, label, way)
                 if key not in pool:
@@ -117,13 +121,16 @@ def ranked(lots: Iterable[Lot], goal: Goal) -> Ranking:
     return Ranking(entries)
 
 
-def failover(ranking: Ranking, goal: Goal, *, length: int = FAILOVER) -> list[Candidate]:
-    """Where to ask, in order: the best first, then good ones that do not share its fate."""
+def failover(
+    ranking: Ranking, goal: Goal, *, length: int = FAILOVER, way: str = ""
+) -> list[Candidate]:
+    """Where to ask, in order: the best first, then good ones that do not share its fate; of one way
+    to buy only, when it is named."""
     is_time = goal is Goal.TIME
     # With what it is worth, and where it is, at hand: each is looked at many times.
     waiting = [
         (one.estimate.wall_s if is_time else one.usd, one.offer.region, one.offer.zone, one)
-        for one in ranking.places(_LOOKED_AT)
+        for one in ranking.places(_LOOKED_AT, way=way)
     ]
     chosen: list[Candidate] = []
     regions: dict[str, int] = dict.fromkeys((region for _, region, _, _ in waiting), 0)

@@ -43,14 +43,16 @@ def command(spec_path: Path, is_detached: bool, is_json: bool, **changes: Any) -
     from windlass.spec.load import load_spec
 
     emulate, is_shown = bool(changes.pop("emulate")), not changes.pop("has_no_plan")
-    spec = changed(load_spec(spec_path), **changes)
     home = open_home()
+    spec = home.admitted(changed(load_spec(spec_path), **changes), spec_path)
     foresight = Foresight(home, spec, spec_path, is_shown=is_shown)
     with noted_interrupts() as interrupts:
         chosen = foresight.choose()
         if not is_json:
             foresight.tell_before()
-        run = home.submit(spec_path, spec, emulate=emulate, chosen=chosen)
+        run = home.submit(
+            spec_path, spec, emulate=emulate, chosen=chosen, others=foresight.others()
+        )
         if is_detached:
             return _leave(run, foresight, is_json=is_json)
         _tell(foresight, is_json=is_json)
