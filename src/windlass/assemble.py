@@ -6,6 +6,7 @@ Must not hold logic. Everything heavy is imported when it is first asked for.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -17,12 +18,14 @@ from windlass.errors import HomeUnusable, OptionRefused
 if TYPE_CHECKING:
     from windlass.agent.folder import Folder
     from windlass.catalog.query import Catalog
+    from windlass.controller.folders import RunFolders
     from windlass.controller.loop import Loop
     from windlass.controller.presence import Presence
     from windlass.controller.renting import Gang
     from windlass.controller.secrets import SecretFiles
     from windlass.engines.base import Engine
     from windlass.engines.site import EngineSite
+    from windlass.google.access import Access
     from windlass.google.session import Session
     from windlass.planner.candidates import Candidate
     from windlass.planner.history import History
@@ -39,8 +42,12 @@ INHERITED = (
     "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TERM VIRTUAL_ENV CONDA_PREFIX "
     "CONDA_DEFAULT_ENV PYTHONPATH LD_LIBRARY_PATH CUDA_HOME CUDA_PATH XDG_CACHE_HOME "
     "XDG_CONFIG_HOME HF_HOME TORCH_HOME JAX_PLATFORMS XLA_FLAGS OMP_NUM_THREADS "
-    "SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_FIND_LINKS PIP_CERT"
+    "SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_FIND_LINKS PIP_CERT "
+    "HTTPS_PROXY https_proxy NO_PROXY no_proxy STORAGE_EMULATOR_HOST GCE_METADATA_HOST "
+    "GOOGLE_APPLICATION_CREDENTIALS CLOUDSDK_CONFIG"
 ).split()
+# Agents and ranks on the caller's own machine have no metadata server to ask for tokens.
+TOKENS = {"WINDLASS_TOKEN_COMMAND": f"{shlex.quote(sys.executable)} -m windlass.google.token"}
 DEFAULT_ENGINE = "local"
 PROJECT_VARIABLES = ("GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT")
 UNDER_WAY_S = 3600.0
@@ -84,9 +91,18 @@ class Home:
     @cached_property
     def world(self) -> World:
         """The real world."""
+        from dataclasses import replace
+
         from windlass.ports.world import system_world
 
-        return system_world()
+        return replace(system_world(), open_folder=self._open_folder)
+
+    def _open_folder(self, url: str) -> Folder:
+        if url.startswith("gs://"):
+            return self._google.open_folder(url)
+        from windlass.agent.open_folder import open_folder
+
+        return open_folder(url)
 
     @cached_property
     def _store(self) -> Store:
@@ -150,23 +166,22 @@ class Home:
 
     # ---- runs ------------------------------------------------------------------------------
 
-    def run_path(self, run_id: str) -> Path:
-        """Where the run's folder is on this machine."""
-        from windlass.agent.layout import RUNS
+    @cached_property
+    def folders(self) -> RunFolders:
+        """The folders of runs."""
+        from windlass.controller.folders import RunFolders
 
-        return self.path / RUNS / run_id
-
-    def folder_url(self, run_id: str) -> str:
-        """The URL of the run's folder."""
-        from windlass.agent.folder import folder_url
-
-        return folder_url(self.run_path(run_id))
+        has_file = (self.path / "config.yaml").exists()
+        return RunFolders(
+            self.path,
+            chosen=self.config.run_folder if has_file else None,
+            store=self.store,
+            open_folder=self.world.open_folder,
+        )
 
     def folder(self, run_id: str) -> Folder:
         """The run's folder."""
-        from windlass.agent.folder import DiskFolder
-
-        return DiskFolder(self.run_path(run_id))
+        return self.folders.open(run_id)
 
     def submit(
         self,
@@ -192,7 +207,8 @@ class Home:
             engine=name,
             owner=self.config.owner or _user(),
             is_emulated=emulate,
-            environment={key: self.caller[key] for key in INHERITED if key in self.caller},
+            environment={key: self.caller[key] for key in INHERITED if key in self.caller}
+            | (TOKENS if self.folders.needs_bucket(spec) else {}),
             caller=self.caller,
             rented=_rented(chosen, others) if chosen else (),
         )
@@ -201,7 +217,7 @@ class Home:
             world=self.world,
             store=self.store(),
             engine=self.engine(name),
-            home=self.path,
+            folders=self.folders,
             secrets=self.secrets,
         )
         self.wake()
@@ -209,14 +225,12 @@ class Home:
 
     def remove(self, run: Run) -> None:
         """Forget an ended run and everything that is kept of it on this machine."""
-        import shutil
-
         from windlass.engines.base import Forgets
 
         engine = self.engine(run.engine)
         if isinstance(engine, Forgets):
             engine.forget(run.id, [claim.id for claim in self.store().list_claims(run.id)])
-        shutil.rmtree(self.run_path(run.id), ignore_errors=True)
+        self.folders.remove(run.id)
         self.secrets.forget(run.id)
         # Last: when this is cut short, the run is still known and can be removed again.
         self.store().delete_run(run.id)
@@ -281,7 +295,7 @@ class Home:
                 project=lambda: self.project,
                 session=lambda: self.google_session,
                 catalog=lambda: self.catalog,
-                agent_url=lambda: self.agent_url,
+                agent_url=lambda: self.folders.agent_url(self._agent),
                 defaults=lambda engine: {},
             ),
         )
@@ -306,33 +320,15 @@ class Home:
         return found
 
     @cached_property
-    def agent_url(self) -> str:
-        """Where machines in the cloud find the agent: beside the run folders, one for each
-        content."""
-        import hashlib
+    def _google(self) -> Access:
+        from windlass.google.access import Access
 
-        base = self.config.run_folder
-        if base is None or not base.startswith("gs://"):
-            raise OptionRefused(
-                "machines in the cloud need run folders in a bucket",
-                remedy="Write `run_folder: gs://BUCKET/windlass` into "
-                f"{self.path / 'config.yaml'}.",
-            )
-        content = self._agent().read_bytes()
-        name = f"agents/agent-{hashlib.sha256(content).hexdigest()[:16]}.pyz"
-        self.world.open_folder(base).create(name, content)
-        return f"{base.rstrip('/')}/{name}"
+        return Access()
 
-    @cached_property
+    @property
     def google_session(self) -> Session:
         """Calls to Google, as whoever the machine's credentials say."""
-        import httpx
-
-        from windlass.google.credentials import AmbientBearer
-        from windlass.google.session import Session
-
-        client = httpx.Client()
-        return Session(client, AmbientBearer(client))
+        return self._google.session
 
     # ---- the controller --------------------------------------------------------------------
 
@@ -399,7 +395,7 @@ class Home:
             store=self.store(),
             engine=self.engine,
             engine_names=tuple(engine_names()),
-            folder_url=self.folder_url,
+            folder_url=self.folders.url,
         )
         return Loop(site, on_ended=self._forget_secrets, on_bug=_report_bug)
 

@@ -17,6 +17,7 @@ Must not import anything of ours: every other package may raise these.
         HomeUnusable       the home folder cannot be used
         StoreTooNew        the store was written by a newer Windlass
         StoreUnreachable   the store cannot be opened
+        FolderUnreachable  the place of the run folders cannot be read or written
         SecretMissing      a secret that the spec names is not set
         CatalogUnusable    the catalog cannot be read
         TwinNotUp          the command needs the twin, and it is not up

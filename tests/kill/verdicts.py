@@ -100,7 +100,7 @@ def check_diary(life: Life) -> None:
 
 def check_sum(life: Life) -> None:
     """The last checkpoint has every step once."""
-    found = Checkpointer(life.home.run_path(life.id) / "checkpoints").restore()
+    found = Checkpointer(life.home.folders.path(life.id) / "checkpoints").restore()
     assert found is not None and found.step == life.steps
     n = life.steps
     assert found.state["count"] == n

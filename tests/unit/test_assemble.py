@@ -97,8 +97,8 @@ def test_the_store_is_a_file_in_the_home_unless_another_is_chosen(home, tmp_path
 
 
 def test_the_address_of_a_run_leads_back_to_its_folder(home):
-    home.world.open_folder(home.folder_url("r")).write("x", b"1")
-    assert (home.run_path("r") / "x").read_bytes() == b"1"
+    home.world.open_folder(home.folders.url("r")).write("x", b"1")
+    assert (home.folders.path("r") / "x").read_bytes() == b"1"
     assert home.folder("r").read("x") == b"1"
 
 
@@ -172,7 +172,7 @@ def test_a_secret_reaches_ranks_and_nothing_else_and_is_gone_with_its_run(home, 
     command = f"test \"$TOKEN\" = {VALUE[:6]}'{VALUE[6:]}' && echo right; sleep 0.3"
     run = submit(home, spec_file, run=command, secrets={"TOKEN": "HF_TOKEN"})
     kept = home.secrets.path(run.id)
-    log = home.run_path(run.id) / f"attempts/1/{run.id}-1-0/nodes/0/rank-0/log-00001.txt"
+    log = home.folders.path(run.id) / f"attempts/1/{run.id}-1-0/nodes/0/rank-0/log-00001.txt"
     until(lambda: log.exists() and "right" in log.read_text())
     assert where_the_value_is(home) == [kept]
     commands = [p.read_bytes() for p in Path("/proc").glob("[0-9]*/cmdline") if p.exists()]

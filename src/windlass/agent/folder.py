@@ -29,7 +29,7 @@ class Folder(Protocol):
         """Add to the end of the object (only where `can_append`)."""
 
     def list(self, prefix: str) -> List[str]:
-        """Every object under the folder `prefix`, sorted."""
+        """Every object under the folder `prefix`, or all of them, sorted."""
 
     def delete(self, name: str) -> None:
         """Remove the object; nothing happens when there is none."""
@@ -102,9 +102,10 @@ class DiskFolder:
     def list(self, prefix: str) -> List[str]:
         """See Folder."""
         names = []
-        for folder, _, files in os.walk(self._path(prefix)):
+        for folder, _, files in os.walk(self._path(prefix) if prefix else self.root):
             relative = os.path.relpath(folder, self.root)
-            names += [f"{relative}/{file}" for file in files if not file.startswith(".")]
+            start = "" if relative == "." else f"{relative}/"
+            names += [f"{start}{file}" for file in files if not file.startswith(".")]
         return sorted(names)
 
     def delete(self, name: str) -> None:

@@ -73,7 +73,7 @@ def _explain(error: Exception, arguments: list[str]) -> int:
     if isinstance(error, ClickException):
         error = _misuse(error)
     elif not isinstance(error, WindlassError):
-        error = _bug(error, arguments)
+        error = _unreachable(error) or _bug(error, arguments)
     from windlass.cli.render import show_error
 
     with contextlib.suppress(BrokenPipeError):
@@ -96,6 +96,19 @@ def _misuse(error: ClickException) -> WindlassError:
     context = error.ctx if isinstance(error, UsageError) else None
     command = context.command_path if context else "windlass"
     return OptionRefused(error.format_message(), remedy=f"See `{command} --help`.")
+
+
+def _unreachable(error: Exception) -> WindlassError | None:
+    """A run folder in a bucket that did not answer, or said no."""
+    from windlass.agent.storage import BucketError
+    from windlass.errors import FolderUnreachable
+
+    if not isinstance(error, BucketError):
+        return None
+    return FolderUnreachable(
+        f"the run's folder cannot be reached: {error}",
+        remedy="Check that the bucket is there, that you may read it, and the network.",
+    )
 
 
 def _bug(error: Exception, arguments: list[str]) -> WindlassError:

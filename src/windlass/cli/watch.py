@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from windlass.assemble import Home
 
 
+BUCKET_PAUSE_S = 1.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
     """What is new since the last look."""
@@ -54,6 +57,8 @@ class Watch:
         self._sequence = 0
         self._gang = (0, 0)
         self._tail = tail
+        self._clock = home.world.clock
+        self._look_at = float("-inf")
 
     def look(self) -> News:
         """What is new.
@@ -62,19 +67,35 @@ class Watch:
         its ranks printed is there.
         """
         events = self._read_store()
+        lines: list[LogLine] = []
+        records: list[Record] = []
+        if self._is_time():
+            lines, records = self._read_folder()
+        return News(
+            run=self._run,
+            events=events,
+            lines=tuple(lines),
+            records=tuple(records),
+            gang=self._gang[1],
+            has_more=self._logs.has_more,
+        )
+
+    def _is_time(self) -> bool:
+        """Whether to look at the folder: a bucket is not asked several times a second."""
+        now = self._clock.monotonic()
+        if now < self._look_at and not is_ended(self._run.phase) and not self._logs.has_more:
+            return False
+        self._look_at = now + (0.0 if self._folder.can_append else BUCKET_PAUSE_S)
+        return True
+
+    def _read_folder(self) -> tuple[list[LogLine], list[Record]]:
         run = self._run
         lines = self._logs.fresh(run.attempt, is_last=is_ended(run.phase))
         if self._tail is not None:
             lines = lines[max(0, len(lines) - self._tail) :]
             self._tail = None
-        return News(
-            run=run,
-            events=events,
-            lines=tuple(lines),
-            records=tuple(self._progress.fresh(run.attempt)),
-            gang=self._gang_size(),
-            has_more=self._logs.has_more,
-        )
+        self._find_gang_size()
+        return lines, self._progress.fresh(run.attempt)
 
     def skip_events(self) -> None:
         """Take what has happened so far as known."""
@@ -92,10 +113,8 @@ class Watch:
             self._sequence = events[-1].sequence
         return events
 
-    def _gang_size(self) -> int:
+    def _find_gang_size(self) -> None:
         attempt, size = self._gang
         if attempt != self._run.attempt or size == 0:
             attempt = self._run.attempt
-            size = gang_size(self._folder, attempt) if attempt else 0
-            self._gang = (attempt, size)
-        return size
+            self._gang = (attempt, gang_size(self._folder, attempt) if attempt else 0)

@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any
 
 from windlass.agent import layout
-from windlass.agent.folder import Folder
+from windlass.controller.glance import Reads
 from windlass.controller.sightings import Sightings
 from windlass.controller.view import GangEnd, NodeExit, NodeView
 from windlass.ports.clock import Clock
@@ -30,7 +30,7 @@ class GangReader:
         self._ends: dict[str, GangEnd] = {}
         self._notices: set[str] = set()
 
-    def winner(self, folder: Folder, run: str, attempt: int) -> str | None:
+    def winner(self, folder: Reads, run: str, attempt: int) -> str | None:
         """The claim that holds the fence, "" when it was given up, None when it is free."""
         known = self._winners.get((run, attempt))
         if known is not None:
@@ -42,7 +42,7 @@ class GangReader:
         self._winners[(run, attempt)] = winner
         return winner
 
-    def end(self, folder: Folder, attempt: int, claim: str) -> GangEnd | None:
+    def end(self, folder: Reads, attempt: int, claim: str) -> GangEnd | None:
         """The first failure of the gang, if there was one."""
         if claim not in self._ends:
             found = _read(
@@ -59,15 +59,17 @@ class GangReader:
             )
         return self._ends[claim]
 
-    def has_notice(self, folder: Folder, attempt: int, claim: str) -> bool:
+    def has_notice(self, folder: Reads, attempt: int, claim: str) -> bool:
         """Whether a node of the gang was told that it will be taken away."""
         if claim not in self._notices and _read(folder, layout.gang_notice(attempt, claim)):
             self._notices.add(claim)
         return claim in self._notices
 
-    def node(self, folder: Folder, attempt: int, claim: str, *, node: int) -> NodeView:
-        """One node: its exit if it has left, else its newest heartbeat."""
-        asked_at = self._clock.monotonic()
+    def node(
+        self, folder: Reads, attempt: int, claim: str, *, node: int, asked_at: float
+    ) -> NodeView:
+        """One node: its exit if it has left, else its newest heartbeat. `asked_at`: when this look
+        at the folder began."""
         left = self._exit(folder, attempt, claim, node)
         if left is not None:
             return NodeView(beat_age_s=None, state="done", exit=left)
@@ -86,7 +88,7 @@ class GangReader:
         self._ends = {key: value for key, value in self._ends.items() if key in claims}
         self._notices &= set(claims)
 
-    def _exit(self, folder: Folder, attempt: int, claim: str, node: int) -> NodeExit | None:
+    def _exit(self, folder: Reads, attempt: int, claim: str, node: int) -> NodeExit | None:
         known = self._exits.get((claim, node))
         if known is not None:
             return known
@@ -105,7 +107,7 @@ class GangReader:
         return left
 
 
-def _read(folder: Folder, name: str, **fields: type | tuple[type, ...]) -> dict[str, Any] | None:
+def _read(folder: Reads, name: str, **fields: type | tuple[type, ...]) -> dict[str, Any] | None:
     """A JSON object with these fields; None when there is none, or not a whole one.
 
     A node's disk may be bad and a user may have edited the file: what is not as it should be

@@ -15,8 +15,10 @@ from typing import Any
 from windlass.agent import layout
 from windlass.agent.folder import Folder
 from windlass.controller.chunks import Chunks, Lines
+from windlass.controller.glance import Looks
 
 _STAMP_LENGTH = len("2026-11-15T06:31:22.123Z")
+_LOGS = "nodes/*/*/log-*.txt"
 _LOG = re.compile(r"nodes/(\d+)/(?:rank-(\d+)|(setup))/log-00001\.txt$")
 
 
@@ -113,18 +115,26 @@ class _AttemptLogs:
         self._number = number
         self._choice = choice
         self._readers: dict[Source, Lines] = {}
+        self._claim: str | None = None
 
     @property
     def has_more(self) -> bool:
         return any(reader.has_more for reader in self._readers.values())
 
     def fresh(self, *, is_last: bool) -> list[LogLine]:
-        for source in sources(self._folder, self._number):
+        if self._claim is None:  # Once there is one it stays.
+            self._claim = winning_claim(self._folder, self._number)
+        if self._claim is None:
+            return []
+        place = layout.claim(self._number, self._claim)
+        listed = self._folder.look(place, glob=_LOGS) if isinstance(self._folder, Looks) else None
+        names = self._folder.list(place) if listed is None else sorted(listed)
+        for source in _sources(names, self._number):
             if source not in self._readers and self._choice.wants(source):
                 chunks = Chunks(self._folder, source.stem, "txt")
                 self._readers[source] = Lines(chunks)
         return _merged(
-            _parsed(reader.fresh(is_last=is_last), source)
+            _parsed(reader.fresh(is_last=is_last, listed=listed), source)
             for source, reader in self._readers.items()
         )
 
@@ -144,10 +154,12 @@ def gang_size(folder: Folder, attempt: int) -> int:
 def sources(folder: Folder, attempt: int) -> list[Source]:
     """Every stream of lines of an attempt, in order of node and rank, `setup` first."""
     claim = winning_claim(folder, attempt)
-    if claim is None:
-        return []
+    return _sources(folder.list(layout.claim(attempt, claim)), attempt) if claim else []
+
+
+def _sources(names: Iterable[str], attempt: int) -> list[Source]:
     found = []
-    for name in folder.list(layout.claim(attempt, claim)):
+    for name in names:
         match = _LOG.search(name)
         if match is not None:
             rank = None if match[3] else int(match[2])

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from windlass.agent.folder import Folder
 from windlass.controller.gangs import GangReader
+from windlass.controller.glance import Glance, Memory
 from windlass.controller.measures import Measures
 from windlass.controller.request import Facts, facts_of, node_count_of
 from windlass.controller.sightings import Sightings
@@ -39,6 +40,7 @@ class Observer:
         self._measures = Measures(site.world.clock)
         self._facts: dict[str, Facts] = {}
         self._folders: dict[str, Folder] = {}
+        self._memories: dict[str, Memory] = {}
 
     def facts(self, state: RunState) -> Facts:
         """The facts of a run's spec, parsed once."""
@@ -64,7 +66,7 @@ class Observer:
         for state in states:
             try:
                 view = self._view(state, handles, observations)
-            except OSError:
+            except (OSError, SetupError):
                 continue
             except Exception as bug:  # noqa: BLE001 - see above.
                 self._on_bug(state.run.id, bug)
@@ -81,11 +83,13 @@ class Observer:
         self._measures.forget_all_but(runs)
         self._facts = {run: facts for run, facts in self._facts.items() if run in runs}
         self._folders = {run: folder for run, folder in self._folders.items() if run in runs}
+        self._memories = {run: memory for run, memory in self._memories.items() if run in runs}
 
     def forget_run(self, run_id: str) -> None:
         """Drop what is remembered of one run that has ended."""
         self._facts.pop(run_id, None)
         self._folders.pop(run_id, None)
+        self._memories.pop(run_id, None)
 
     # ---- engines ---------------------------------------------------------------------------
 
@@ -154,15 +158,18 @@ class Observer:
         self, state: RunState, handles: Mapping[str, str], seen: Mapping[str, Observation]
     ) -> View:
         facts = self.facts(state)
+        glance = self._glance(state.run.id)
         views = [
-            self._claim_view(state, claim, handles.get(claim.id, ""), seen=seen[claim.id])
+            self._claim_view(
+                state, claim, handles.get(claim.id, ""), seen=seen[claim.id], glance=glance
+            )
             for claim in _open(state.claims)
         ]
         is_asked = any(view.observation.seen is not Seen.PENDING for view in views)
         number = state.run.attempt
         winner = None
         if number and (is_asked or not views):
-            winner = self._gangs.winner(self.folder(state.run.id), state.run.id, number)
+            winner = self._gangs.winner(glance, state.run.id, number)
         return View(
             state=state,
             limits=self._limits(state),
@@ -173,6 +180,11 @@ class Observer:
             wishes=facts.wishes,
             measured=self._measured(state, facts),
         )
+
+    def _glance(self, run_id: str) -> Glance:
+        memory = self._memories.setdefault(run_id, {})
+        at = self._site.world.clock.monotonic()
+        return Glance(self.folder(run_id), memory, began_at=at)
 
     def _limits(self, state: RunState) -> Limits:
         """Of all engines that the run has claims with: the most patient of each."""
@@ -194,19 +206,19 @@ class Observer:
         return self._measures.of(self.folder(run.id), run.id, run.attempt, steps=steps)
 
     def _claim_view(
-        self, state: RunState, claim: Claim, handle: str, *, seen: Observation
+        self, state: RunState, claim: Claim, handle: str, *, seen: Observation, glance: Glance
     ) -> ClaimView:
         nodes = tuple(UNSEEN_NODE for _ in range(node_count_of(self.facts(state), claim)))
         end, has_notice = None, False
         # A claim that waits in a queue has left nothing, nor has one that never had a machine.
         if seen.seen is not Seen.PENDING and not (claim.refused and seen.seen is Seen.GONE):
-            folder = self.folder(claim.run)
+            at = glance.began_at
             nodes = tuple(
-                self._gangs.node(folder, claim.attempt, claim.id, node=node)
+                self._gangs.node(glance, claim.attempt, claim.id, node=node, asked_at=at)
                 for node in range(len(nodes))
             )
-            end = self._gangs.end(folder, claim.attempt, claim.id)
-            has_notice = self._gangs.has_notice(folder, claim.attempt, claim.id)
+            end = self._gangs.end(glance, claim.attempt, claim.id)
+            has_notice = self._gangs.has_notice(glance, claim.attempt, claim.id)
         return ClaimView(
             claim=claim,
             handle=handle,

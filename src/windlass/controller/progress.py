@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from windlass.agent import layout
 from windlass.agent.folder import Folder
 from windlass.controller.chunks import Chunks, Lines
+from windlass.controller.glance import Looks
 from windlass.controller.logs import winning_claim
 
 _PROGRESS = re.compile(r"nodes/(\d+)/rank-(\d+)/progress-(\d+)\.jsonl$")
@@ -90,7 +91,12 @@ class ProgressFollower:
                 self._stem, self._lines = stem, Lines(Chunks(self._folder, stem, "jsonl"))
         if self._lines is None:
             return []
-        parsed = [parse_record(raw, self._attempt) for raw in self._lines.fresh()]
+        listed = None
+        if isinstance(self._folder, Looks) and self._stem is not None:
+            place = self._stem.rpartition("/")[0]
+            listed = self._folder.look(place, glob="progress-*.jsonl")
+        lines = self._lines.fresh(listed=listed)
+        parsed = [parse_record(raw, self._attempt) for raw in lines]
         return [record for record in parsed if record is not None]
 
 

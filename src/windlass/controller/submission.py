@@ -7,13 +7,13 @@ crash before it leaves a folder nobody looks at and no run.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from windlass.agent import layout
+from windlass.controller.folders import RunFolders
 from windlass.controller.renting import Gang, recorded
 from windlass.controller.request import claim_request, facts_of
 from windlass.controller.secrets import SecretFiles
@@ -54,7 +54,7 @@ def submit(
     world: World,
     store: Store,
     engine: Engine[Any],
-    home: Path,
+    folders: RunFolders,
     secrets: SecretFiles,
 ) -> Run:
     """Check, ship the source, and write the run. Raises before anything is written when the engine
@@ -63,17 +63,17 @@ def submit(
     for _ in range(TRIES):
         run = _new_run(ask, run_id=f"{slug(ask.spec.name)}-{world.entropy.id()}", now=now)
         run = _choose(engine, run)
-        folder = home / layout.RUNS / run.id
+        folder = folders.path(run.id)
         if not _make(folder):
             continue  # Somebody else has this id.
         try:
-            source = _ship(ask, folder, home=home)
+            source = _ship(ask, folder, home=folders.home)
+            run = _with_options(run, source=source.sha, **folders.send(run.id, source.path.name))
             secrets.keep(run.id, ask.spec.secrets, ask.caller)
-            run = _with_options(run, source=source.sha)
             store.add_run(run, _first_event(run, source))
         except BaseException as error:
             secrets.forget(run.id)
-            shutil.rmtree(folder, ignore_errors=True)
+            folders.take_back(run.id)
             if isinstance(error, RunChanged):
                 continue  # The id is taken in a store that others share.
             raise

@@ -1,6 +1,6 @@
 """The world as the control plane sees it: clock and chance, passed by constructor.
 
-Must not hold logic. Folders are opened by `windlass.agent.open_folder`, processes by `ports.process`.
+Must not hold logic. `windlass.agent.open_folder` opens folders, `ports.process` starts processes.
 """
 
 from __future__ import annotations

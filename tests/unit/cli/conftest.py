@@ -84,7 +84,7 @@ class Seeded:
 
     def folder(self, run_id: str) -> HandMadeFolder:
         """The run's folder."""
-        return HandMadeFolder(self.home.run_path(run_id))
+        return HandMadeFolder(self.home.folders.path(run_id))
 
 
 @pytest.fixture

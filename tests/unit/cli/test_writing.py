@@ -129,9 +129,9 @@ def test_rm_forgets_ended_runs_only(windlass, seeded):
     seeded.folder("done").win()
     refused = windlass("rm", "done", "live")
     assert (refused.status, "has not ended" in refused.err) == (2, True)
-    assert seeded.home.run_path("done").exists()
+    assert seeded.home.folders.path("done").exists()
     assert windlass("rm", "done", "done").out == "done removed\n"
-    assert not seeded.home.run_path("done").exists()
+    assert not seeded.home.folders.path("done").exists()
     assert sorted(windlass("rm", "--all-ended", "--json").document) == ["bad", "old"]
     assert [run.id for run in seeded.home.store().list_runs()] == ["live"]
 

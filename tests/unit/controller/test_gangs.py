@@ -42,7 +42,7 @@ def reader():
 def read_all(reader, disk):
     """What is known of node 0 and its gang."""
     folder = disk.seen_by(lambda: False)
-    node = reader.node(folder, 1, CLAIM, node=0)
+    node = reader.node(folder, 1, CLAIM, node=0, asked_at=0.0)
     return {
         WINNER: reader.winner(folder, "r", 1),
         END: reader.end(folder, 1, CLAIM),

@@ -10,6 +10,7 @@ import pytest
 
 from controllers import ToldEngine
 from windlass.agent import layout
+from windlass.controller.folders import RunFolders
 from windlass.controller.renting import Gang
 from windlass.controller.request import facts_of
 from windlass.controller.secrets import SecretFiles
@@ -45,7 +46,17 @@ class Desk:
         self.engine = ToldEngine()
         self.secrets = SecretFiles(self.home / "secrets")
         self.world = system_world()
+        self.chosen: str | None = None
         self.spec = Spec(name="My Run", run="python train.py")
+
+    @property
+    def folders(self) -> RunFolders:
+        return RunFolders(
+            self.home,
+            chosen=self.chosen,
+            store=lambda: self.store,
+            open_folder=self.world.open_folder,
+        )
 
     def submit(self, *, rented=None, **fields):
         ask = Ask(
@@ -63,7 +74,7 @@ class Desk:
             world=self.world,
             store=self.store,
             engine=self.engine,
-            home=self.home,
+            folders=self.folders,
             secrets=self.secrets,
         )
 

@@ -46,7 +46,7 @@ def _print_json(home: Home, run: Run) -> None:
     documents.print_json(
         {
             **documents.run_document(run),
-            "folder": home.folder_url(run.id),
+            "folder": home.folders.url(run.id),
             "spec": json.loads(run.spec),
             "attempts": [
                 documents.attempt_document(attempt) for attempt in store.list_attempts(run.id)
@@ -131,7 +131,7 @@ def _times(home: Home, run: Run) -> list[tuple[str, str]]:
         pairs.append(("ended", local_time(run.ended_at)))
     elif run.expires_at is not None:
         pairs.append(("expires", f"in {duration(run.expires_at - now)} (limits.ttl)"))
-    pairs.append(("folder", str(home.run_path(run.id))))
+    pairs.append(("folder", home.folders.shown(run.id)))
     return pairs
 
 
