@@ -95,8 +95,11 @@ def startup_script(order: dict[str, Any], *, agent_url: str, manner: Manner) -> 
 
 def node_order(*, folder: str, attempt: int, claim: str, node_from: str) -> dict[str, Any]:
     """What the agents of a claim are told. Which node one is, it reads from the metadata at
-    `node_from`: a number, or a name that ends in one."""
+    `node_from`: a number, or a name that ends in one. Where there is such metadata, it also tells
+    the agent that its machine will be taken away."""
+    watched = {"watch": "metadata"} if node_from else {}
     return {
+        **watched,
         "folder": folder,
         "attempt": attempt,
         "claim": claim,

@@ -70,6 +70,7 @@ cat > order.json <<'WINDLASS'
  "secrets": null,
  "slice_hosts": 4,
  "wake": null,
+ "watch": "metadata",
  "work": "/var/lib/windlass/work"
 }
 WINDLASS
