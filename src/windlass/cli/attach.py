@@ -220,4 +220,5 @@ def report_of(home: Home, run: Run) -> Report:
         read_records(home.folder(run.id), run.attempt),
         now=home.world.clock.now(),
         steps_total=steps_of(run),
+        charges=home.store().charges(run_id=run.id),
     )

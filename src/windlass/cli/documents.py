@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from windlass.controller.explain import Explanation
     from windlass.controller.logs import LogLine
     from windlass.controller.progress import Record
-    from windlass.controller.report import Report
+    from windlass.controller.report import Cost, Loss, Report
     from windlass.state.model import Attempt, Claim, Event, Run
 
 
@@ -86,6 +86,11 @@ def claim_document(claim: Claim) -> dict[str, Any]:
         "buy": claim.buy or None,
         "accelerators": claim.accelerators or None,
         "nodes": claim.nodes or None,
+        "usd_per_h": claim.usd_per_h or None,
+        "refused": claim.refused or None,
+        "held_from": iso(claim.held_from),
+        "held_until": iso(claim.held_until),
+        "expires_at": iso(claim.expires_at),
     }
 
 
@@ -131,12 +136,33 @@ def report_document(report: Report) -> dict[str, Any]:
         "step_s": report.step_s,
         "restarts": report.restarts,
         "steps_lost": report.steps_lost,
-        "losses": [{"attempt": loss.attempt, "steps": loss.steps} for loss in report.losses],
+        "seconds_lost": report.seconds_lost,
+        "losses": [_loss_document(loss) for loss in report.losses],
         "saved_step": report.saved_step,
         "metrics": dict(report.metrics),
         "wall_s": report.wall_s,
         "useful_s": report.useful_s,
         "goodput": report.goodput,
+        "cost": cost_document(report.cost) if report.cost else None,
+    }
+
+
+def _loss_document(loss: Loss) -> dict[str, Any]:
+    return {
+        "attempt": loss.attempt,
+        "steps": loss.steps,
+        "seconds": loss.seconds,
+        "outcome": str(loss.outcome) if loss.outcome else None,
+    }
+
+
+def cost_document(cost: Cost) -> dict[str, Any]:
+    """What machines have cost so far."""
+    return {
+        "usd": round(cost.usd, 4),
+        "usd_per_h": round(cost.usd_per_h, 4),
+        "race_usd": round(cost.race_usd, 4),
+        "claims": cost.charges,
     }
 
 

@@ -15,6 +15,7 @@ from windlass.state.phases import ENDED_RUNS, RunPhase, is_ended
 if TYPE_CHECKING:
     from windlass.agent.folder import Folder
     from windlass.assemble import Home
+    from windlass.controller.report import Loss
     from windlass.state.model import Attempt, Run
 
 LAST_LINES = 12
@@ -35,6 +36,7 @@ def gather(home: Home, run: Run) -> Facts:
         last_lines=_last_lines(folder, run, attempts),
         others=() if is_ended(run.phase) else _others(home, run),
         restarts_max=from_json(run.spec).limits.restarts,
+        losses=_losses(home, run),
         is_controller_alive=is_ended(run.phase) or home.is_controller_alive(),
     )
 
@@ -81,6 +83,15 @@ def _last_lines(folder: Folder, run: Run, attempts: tuple[Attempt, ...]) -> tupl
     )
     lines = tail_lines(folder, run.attempt, choice, count=LAST_LINES)
     return tuple(line.text for line in lines)
+
+
+def _losses(home: Home, run: Run) -> tuple[Loss, ...]:
+    """Work that was done in vain; read only where there can be any."""
+    if not run.restarts:
+        return ()
+    from windlass.cli.attach import report_of
+
+    return report_of(home, run).losses
 
 
 def _others(home: Home, run: Run) -> tuple[Run, ...]:

@@ -14,7 +14,7 @@ from windlass.state.phases import RunPhase
 
 if TYPE_CHECKING:
     from windlass.cli.terminal import Paint
-    from windlass.controller.report import Report
+    from windlass.controller.report import Cost, Report
     from windlass.state.model import Run
 
 _MARKS = {RunPhase.SUCCEEDED: "✔", RunPhase.FAILED: "✘", RunPhase.STOPPED: "■"}
@@ -45,7 +45,22 @@ def _attempts(run: Run) -> list[tuple[str, str]]:
 
 
 def report_facts(report: Report) -> list[tuple[str, str]]:
-    """What a run has got done, as names and values; nothing when it reported no step."""
+    """What a run has got done and what it cost, as names and values."""
+    return [*_work_facts(report), *_cost_facts(report.cost)]
+
+
+def _cost_facts(cost: Cost | None) -> list[tuple[str, str]]:
+    if cost is None:
+        return []
+    said = [f"{cost.usd:.2f} USD"]
+    if cost.race_usd:
+        said.append(f"{cost.race_usd:.2f} of it for offers that lost a race")
+    if cost.usd_per_h:
+        said.append(f"{cost.usd_per_h:.2f} an hour now")
+    return [("cost", ", ".join(said))]
+
+
+def _work_facts(report: Report) -> list[tuple[str, str]]:
     if report.steps is None:
         return []
     of = f" of {report.steps_total}" if report.steps_total else ""
@@ -56,7 +71,9 @@ def report_facts(report: Report) -> list[tuple[str, str]]:
         pairs.append(("checkpoint", f"step {report.saved_step}"))
     if report.losses:
         where = ", ".join(f"{loss.steps} in attempt {loss.attempt}" for loss in report.losses[:5])
-        pairs.append(("work lost", f"{plural(report.steps_lost, 'step')} ({where})"))
+        lost_s = report.seconds_lost
+        took = "" if lost_s is None else f", {duration(lost_s)}"
+        pairs.append(("work lost", f"{plural(report.steps_lost, 'step')}{took} ({where})"))
     elif report.restarts:
         pairs.append(("work lost", "none"))
     if report.goodput is not None:

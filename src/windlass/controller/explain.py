@@ -8,6 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from windlass.controller.renting_words import (
+    OUT_OF_BUDGET,
+    REMEDIES,
+    refusals,
+    waits_for_offers,
+    work_lost,
+)
+from windlass.controller.report import Loss
 from windlass.controller.symptoms import Symptom, symptom_of
 from windlass.state.model import Attempt, Claim, Run
 from windlass.state.phases import ClaimPhase, Outcome, RunPhase, Wanted
@@ -43,6 +51,8 @@ class Facts:
     others: tuple[Run, ...] = ()
     """The other live runs on the same engine, oldest first."""
     restarts_max: int | None = None
+    losses: tuple[Loss, ...] = ()
+    """Work that was done in vain, by attempt."""
     is_controller_alive: bool = True
 
 
@@ -77,6 +87,13 @@ def explain(facts: Facts) -> Explanation:
 def _queued(facts: Facts) -> Explanation:
     run = facts.run
     wait_s = run.next_attempt_at - facts.now
+    if waits_for_offers(run) and wait_s > 0:
+        return Explanation(
+            headline=f"{run.id} waits {wait_s:.0f} s: there is nothing to rent for it now.",
+            why=(_sentence(run.reason), *refusals(facts.claims), *_controller(facts)),
+            remedy=REMEDIES.get(run.code, ""),
+            next_commands=(f"windlass events {run.id}", f"windlass stop {run.id}"),
+        )
     if run.attempt and wait_s > 0:
         headline = f"{run.id} waits {wait_s:.0f} s before it is started again."
         why = (*_history(facts), f"It fails soon after each start: {run.reason}.")
@@ -98,7 +115,7 @@ def _queued(facts: Facts) -> Explanation:
 def _starting(facts: Facts) -> Explanation:
     run = facts.run
     claim = facts.claims[-1] if facts.claims else None
-    why: list[str] = [*_history(facts), *_controller(facts)]
+    why: list[str] = [*_history(facts), *_controller(facts), *refusals(facts.claims)]
     if run.code == "waiting-for-engine":
         headline = f"{run.id} waits for room on {run.engine}."
         if run.reason:
@@ -121,7 +138,7 @@ def _starting(facts: Facts) -> Explanation:
 
 def _running(facts: Facts) -> Explanation:
     run = facts.run
-    why = (*_history(facts), *_controller(facts), *_nodes(facts))
+    why = (*_history(facts), *work_lost(facts.losses), *_controller(facts), *_nodes(facts))
     return Explanation(
         headline=f"{run.id} is running (attempt {run.attempt}).",
         why=why,
@@ -148,7 +165,7 @@ def _stopping(facts: Facts) -> Explanation:
 def _succeeded(facts: Facts) -> Explanation:
     return Explanation(
         headline=f"{facts.run.id} succeeded.",
-        why=_history(facts),
+        why=(*_history(facts), *work_lost(facts.losses)),
         next_commands=(f"windlass show {facts.run.id}", f"windlass logs {facts.run.id}"),
     )
 
@@ -158,12 +175,15 @@ def _stopped(facts: Facts) -> Explanation:
     if run.code == "ttl":
         headline = f"{run.id} was stopped because its time to live is over."
         remedy = "Raise `limits.ttl` in the spec and run it again, or retry it as it is."
+    elif run.code == "budget":
+        headline = f"{run.id} was stopped because {run.reason}."
+        remedy = OUT_OF_BUDGET
     else:
         headline = f"{run.id} was stopped by you."
         remedy = "Retry it: it goes on from its last checkpoint."
     return Explanation(
         headline=headline,
-        why=_history(facts),
+        why=(*_history(facts), *work_lost(facts.losses)),
         remedy=remedy,
         next_commands=(f"windlass retry {run.id}", f"windlass show {run.id}"),
     )
@@ -176,7 +196,7 @@ def _failed(facts: Facts) -> Explanation:
         return _rejected(facts)
     if attempt.outcome in (Outcome.LOST, Outcome.PREEMPTED):
         return _gave_up(facts, attempt)
-    if attempt.outcome is Outcome.REJECTED:
+    if attempt.outcome in (Outcome.REJECTED, Outcome.REFUSED):
         return _rejected(facts)
     symptom = symptom_of(attempt.exit_status, attempt.code, facts.last_lines)
     return Explanation(
@@ -225,8 +245,11 @@ def _rejected(facts: Facts) -> Explanation:
     return Explanation(
         headline=f"{run.id} failed: {run.engine} will not take it.",
         why=(_sentence(said),),
-        remedy="Change what the spec asks for (`resources`, `where`), or use `--emulate` to try it "
-        "without the accelerators.",
+        remedy=REMEDIES.get(
+            run.code,
+            "Change what the spec asks for (`resources`, `where`), or use `--emulate` to try it "
+            "without the accelerators.",
+        ),
         next_commands=("windlass doctor", f"windlass show {run.id}"),
     )
 

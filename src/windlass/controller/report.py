@@ -1,4 +1,4 @@
-"""What a run has got done: steps, work lost to restarts, goodput, from its progress records.
+"""What a run has got done and what it cost: steps, work lost to restarts, goodput, dollars.
 
 Must not read anything (progress.py does) nor decide anything. Pure.
 """
@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from windlass.controller.progress import Record
-from windlass.state.model import Attempt, Run
+from windlass.policy.totals import usd_since
+from windlass.state.model import Attempt, Charge, Run
 from windlass.state.phases import Outcome
 
 _RETRIED_BY_HAND = frozenset({Outcome.USER_ERROR, Outcome.STOPPED, Outcome.REJECTED})
@@ -22,6 +23,23 @@ class Loss:
 
     attempt: int
     steps: int
+    seconds: float | None = None
+    """What doing them took; None when no step was timed."""
+    outcome: Outcome | None = None
+    """How the attempt ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What machines have cost so far."""
+
+    usd: float
+    usd_per_h: float
+    """Of those that are held now."""
+    race_usd: float
+    """What claims cost that lost a race."""
+    charges: int
+    """How many claims had machines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +61,14 @@ class Report:
     useful_s: float | None
     goodput: float | None
     """The part of the wall time that went into steps that count."""
+    cost: Cost | None = None
+    """None where nothing was rented."""
+
+    @property
+    def seconds_lost(self) -> float | None:
+        """What steps took that were done in vain; None when none was timed."""
+        times = [loss.seconds for loss in self.losses if loss.seconds is not None]
+        return sum(times) if times else None
 
     @property
     def steps_lost(self) -> int:
@@ -57,6 +83,7 @@ def make_report(
     *,
     now: float,
     steps_total: int | None,
+    charges: Sequence[Charge] = (),
 ) -> Report:
     """What the records of a run amount to."""
     chapters = _chapters(records)
@@ -74,12 +101,26 @@ def make_report(
         steps_total=steps_total,
         step_s=step_s,
         restarts=run.restarts,
-        losses=_losses(chapters, cuts),
+        losses=_losses(chapters, cuts, step_s, {one.number: one.outcome for one in attempts}),
         saved_step=saved[-1] if saved else None,
         metrics=_last_metrics(records),
         wall_s=wall_s,
         useful_s=useful_s,
         goodput=min(1.0, useful_s / wall_s) if useful_s is not None and wall_s else None,
+        cost=cost_of(charges, now=now),
+    )
+
+
+def cost_of(charges: Sequence[Charge], *, now: float) -> Cost | None:
+    """What these charges come to; None when there are none."""
+    if not charges:
+        return None
+    usds = [(charge, usd_since(charge, now=now)) for charge in charges]
+    return Cost(
+        usd=sum(usd for _, usd in usds),
+        usd_per_h=sum(charge.usd_per_h for charge in charges if charge.until_at is None),
+        race_usd=sum(usd for charge, usd in usds if charge.is_extra),
+        charges=len(charges),
     )
 
 
@@ -116,12 +157,22 @@ def _restored_step(chapter: Sequence[Record]) -> int:
     return steps[0] - stride
 
 
-def _losses(chapters: Sequence[Sequence[Record]], cuts: Sequence[int | None]) -> tuple[Loss, ...]:
-    return tuple(
-        Loss(attempt=chapter[0].attempt, steps=_last_step(chapter) - cut)
-        for chapter, cut in zip(chapters, cuts, strict=True)
-        if cut is not None and _last_step(chapter) > cut
-    )
+def _losses(
+    chapters: Sequence[Sequence[Record]],
+    cuts: Sequence[int | None],
+    step_s: float | None,
+    outcomes: Mapping[int, Outcome | None],
+) -> tuple[Loss, ...]:
+    """Progress when an attempt ended less that from which the next one went on."""
+    losses = []
+    for chapter, cut in zip(chapters, cuts, strict=True):
+        if cut is None or _last_step(chapter) <= cut:
+            continue
+        attempt, steps = chapter[0].attempt, _last_step(chapter) - cut
+        seconds = None if step_s is None else steps * step_s
+        outcome = outcomes.get(attempt)
+        losses.append(Loss(attempt=attempt, steps=steps, seconds=seconds, outcome=outcome))
+    return tuple(losses)
 
 
 def _spans(chapter: Sequence[Record]) -> list[tuple[int, int, float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from windlass.assemble import Home, open_home
 from windlass.cli.main import run as run_command
 from windlass.spec.canonical import to_json
 from windlass.spec.model import Spec, Work
-from windlass.state.model import Attempt, Change, Claim, Run
+from windlass.state.model import Attempt, Change, Charge, Claim, Run
 
 
 @dataclass(frozen=True)
@@ -64,20 +64,21 @@ class Seeded:
         age_s: float = 0.0,
         attempts: tuple[Attempt, ...] = (),
         claims: tuple[Claim, ...] = (),
+        charges: tuple[Charge, ...] = (),
         steps: int | None = None,
         **fields: Any,
     ) -> Run:
-        """A run of that age, with its attempts and claims."""
+        """A run of that age, with its attempts, claims and what they cost."""
         store = self.home.store()
         name = fields.pop("name", run_id)
         spec = Spec(name=name, run="python train.py", work=Work(steps=steps) if steps else None)
         created_at = self.now - age_s
         run = make_run(run_id, name=name, spec=to_json(spec), created_at=created_at, **fields)
         store.add_run(run, make_event(run_id, "submitted", at=created_at, message="submitted"))
-        if attempts or claims:
+        if attempts or claims or charges:
             lease = store.take_lease("test", now=self.now, ttl_s=60.0)
             assert lease is not None
-            change = Change(run=replace(run), attempts=attempts, claims=claims)
+            change = Change(run=run, attempts=attempts, claims=claims, charges=charges)
             run = store.write(lease, change)
             store.release_lease(lease)
         return run

@@ -118,7 +118,7 @@ def test_ps_json_has_stable_keys(windlass, failed):
     assert document["steps_total"] == 100
     assert set(document) == {
         *("id name phase wanted engine owner attempt restarts created_at started_at".split()),
-        *("ended_at expires_at outcome code reason emulate progress steps_total".split()),
+        *("ended_at expires_at outcome code reason emulate progress steps_total usd".split()),
     }
 
 
@@ -136,7 +136,7 @@ def test_show_tells_everything(windlass, failed):
         "  0     10.0.0.0:29400  running     16m40s ago\n",
         "  1     -               user-error  16m40s ago\n",
         "  steps      60 of 100, ",
-        "  work lost  10 steps (10 in attempt 1)\n",
+        "  work lost  10 steps, 1m40s (10 in attempt 1)\n",
         "  goodput    ",
         "  kept       checkpoints of step 30\n",
     ):

@@ -6,6 +6,7 @@ import pytest
 
 from builders import make_attempt, make_claim, make_run
 from windlass.controller.explain import Facts, NodeFacts, explain
+from windlass.controller.report import Loss
 from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase, Wanted
 
 
@@ -46,6 +47,51 @@ CASES = {
             attempts=(LOST, ended(Outcome.LOST, 2, reason="node 0 was lost")),
         ),
         ["waits 40 s", "2 attempts ended before; the last: node 0 was lost."],
+    ),
+    "nothing to rent": (
+        Facts(
+            run=run(
+                RunPhase.QUEUED,
+                attempt=1,
+                next_attempt_at=190.0,
+                code="out-of-stock",
+                reason="none of 2 offers is to be had now (2 out-of-stock)",
+            ),
+            now=150.0,
+            claims=tuple(
+                make_claim("r-1", index=index, refused="out-of-stock", error="no stock", offer=zone)
+                for index, zone in enumerate(("a/big/spot", "b/big/spot"))
+            ),
+        ),
+        [
+            "waits 40 s: there is nothing to rent",
+            "None of 2 offers is to be had now",
+            "b/big/spot was refused (out-of-stock): no stock. So were 1 more.",
+            "where.regions",
+        ],
+    ),
+    "no quota anywhere": (
+        Facts(
+            run=run(RunPhase.FAILED, attempt=1, code="quota-exceeded", reason="no quota"),
+            now=200.0,
+            attempts=(ended(Outcome.REJECTED, reason="no quota"),),
+        ),
+        ["will not take it", "No quota.", "more quota"],
+    ),
+    "the budget is used up": (
+        Facts(
+            run=run(RunPhase.STOPPED, code="budget", reason="its budget is used up: 5 of 5 USD"),
+            now=200.0,
+        ),
+        ["stopped because its budget is used up", "limits.budget"],
+    ),
+    "work was lost": (
+        Facts(
+            run=run(RunPhase.RUNNING, attempt=3, restarts=2),
+            now=200.0,
+            losses=(Loss(attempt=1, steps=5, seconds=10.0), Loss(attempt=2, steps=1)),
+        ),
+        ["6 steps had to be done again (10 s of work): 5 after attempt 1, 1 after attempt 2."],
     ),
     "waiting for room": (
         Facts(

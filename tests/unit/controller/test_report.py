@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from builders import make_attempt, make_run
+from builders import make_attempt, make_charge, make_run
 from windlass.controller.progress import Record
-from windlass.controller.report import Report, make_report
+from windlass.controller.report import Cost, Loss, Report, cost_of, make_report
 from windlass.state.phases import Outcome
 
 
@@ -118,3 +118,27 @@ def test_the_last_metrics_and_checkpoint_are_told():
 
 def test_goodput_never_exceeds_one():
     assert report(steps(1, 1, 80, start=0.0), wall=10.0).goodput == 1.0
+
+
+def test_a_loss_says_what_it_took_and_how_the_attempt_ended():
+    records = [
+        *steps(1, 1, 30, start=0.0, each=2.0),
+        event(2, "restored", 25),
+        *steps(2, 26, 40, start=100.0, each=2.0),
+    ]
+    found = report(records, restarts=1, attempts=[make_attempt(outcome=Outcome.PREEMPTED)])
+    lost = Loss(attempt=1, steps=5, seconds=10.0, outcome=Outcome.PREEMPTED)
+    assert found.losses == (lost,)
+    assert found.seconds_lost == 10.0
+    assert report([]).seconds_lost is None
+
+
+def test_what_was_rented_is_added_up():
+    charges = [
+        make_charge(from_at=0.0, until_at=3600.0),
+        make_charge(index=1, from_at=0.0, until_at=360.0, is_extra=True),
+        make_charge(attempt=2, from_at=3600.0),
+    ]
+    cost = cost_of(charges, now=7200.0)
+    assert cost == Cost(usd=pytest.approx(75.6), usd_per_h=36.0, race_usd=3.6, charges=3)
+    assert cost_of([], now=7200.0) is None

@@ -39,12 +39,13 @@ def command(is_all: bool, count: int, is_json: bool) -> None:
     runs = home.store().list_runs(phases=() if is_all else live, limit=count + 1)
     shown = runs[:count]
     progress = {run.id: _progress(home, run) for run in shown}
+    usd = _spent(home, shown)
     if is_json:
-        _print_json(shown, progress)
+        _print_json(shown, progress, usd)
     elif not shown:
         _say_none(home, is_all=is_all)
     else:
-        _print_table(home, shown, progress)
+        _print_table(home, shown, progress, usd)
         if len(runs) > count:
             sys.stderr.write(f"There are more: `windlass ps -n {count * 2}`.\n")
 
@@ -57,6 +58,19 @@ def _progress(home: Home, run: Run) -> Record | None:
     return read_last_record(home.folder(run.id), run.attempt)
 
 
+def _spent(home: Home, runs: Sequence[Run]) -> dict[str, float]:
+    """Dollars so far of the runs that have cost any. What is held now is one query for all."""
+    usd = {run.id: run.spent_usd for run in runs if run.spent_usd}
+    if any('"rented"' in run.options and run.ended_at is None for run in runs):
+        from windlass.policy.totals import usd_since
+
+        now, shown = home.world.clock.now(), {run.id for run in runs}
+        for charge in home.store().charges(since=now):
+            if charge.run in shown:
+                usd[charge.run] = usd.get(charge.run, 0.0) + usd_since(charge, now=now)
+    return usd
+
+
 def _steps_total(run: Run) -> int | None:
     """Straight out of the canonical spec: checking it again would cost more than the listing."""
     work = json.loads(run.spec).get("work") or {}
@@ -64,7 +78,9 @@ def _steps_total(run: Run) -> int | None:
     return steps if isinstance(steps, int) else None
 
 
-def _print_json(runs: Sequence[Run], progress: dict[str, Record | None]) -> None:
+def _print_json(
+    runs: Sequence[Run], progress: dict[str, Record | None], usd: dict[str, float]
+) -> None:
     from windlass.cli.documents import print_json, record_document, run_document
 
     documents = []
@@ -75,12 +91,15 @@ def _print_json(runs: Sequence[Run], progress: dict[str, Record | None]) -> None
                 **run_document(run),
                 "progress": record_document(record) if record else None,
                 "steps_total": _steps_total(run),
+                "usd": round(usd[run.id], 4) if run.id in usd else None,
             }
         )
     print_json(documents)
 
 
-def _print_table(home: Home, runs: Sequence[Run], progress: dict[str, Record | None]) -> None:
+def _print_table(
+    home: Home, runs: Sequence[Run], progress: dict[str, Record | None], usd: dict[str, float]
+) -> None:
     from windlass.cli.table import draw
     from windlass.cli.terminal import PHASE_STYLES, Paint, width
 
@@ -91,7 +110,13 @@ def _print_table(home: Home, runs: Sequence[Run], progress: dict[str, Record | N
         return paint(text, PHASE_STYLES.get(text, "")) if column == PHASE_COLUMN else text
 
     rows = [_row(run, now, progress[run.id]) for run in runs]
-    table = draw(HEADER, rows, width=width(sys.stdout), right=frozenset({3, 4, 5}), style=style)
+    header: tuple[str, ...] = HEADER
+    right = {3, 4, 5}
+    if usd:  # Where nothing is rented, nobody needs a column for it.
+        header, right = (*HEADER[:-1], "USD", HEADER[-1]), {*right, len(HEADER) - 1}
+        costs = [f"{usd[run.id]:.2f}" if run.id in usd else "-" for run in runs]
+        rows = [(*row[:-1], cost, row[-1]) for row, cost in zip(rows, costs, strict=True)]
+    table = draw(header, rows, width=width(sys.stdout), right=frozenset(right), style=style)
     sys.stdout.write(table + "\n")
 
 
