@@ -23,6 +23,7 @@ COMMANDS = {
     "events": "What happened to a run.",
     "explain": "Why a run waits or failed, and what to do.",
     "plan": "What a run will cost and when it will end.",
+    "cost": "What machines have cost, by team, owner, run or environment.",
     "catalog": "What can be rented, where, and at what price.",
     "twin": "A Google Cloud on this machine: real clients, no bill.",
     "init": "Write a spec from what is in a folder.",
