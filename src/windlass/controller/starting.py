@@ -16,6 +16,7 @@ from typing import NamedTuple
 from windlass.controller.backoff import RESTART_MAX_S
 from windlass.controller.buying import advise
 from windlass.controller.draft import Draft
+from windlass.controller.ending import is_gone
 from windlass.controller.offers import BLOCK_MAX_S, ON_DEMAND, SPOT, free, free_at
 from windlass.controller.renting import Gang
 from windlass.controller.spending import meter_of
@@ -104,6 +105,8 @@ def start(view: View, draft: Draft) -> None:
     if 0 < wait_s <= WAIT_MAX_S:
         draft.wake(run.next_attempt_at)
         return
+    if _has_uncounted(view, draft):
+        return
     choice = _choose(view, draft, ())
     if not choice.gangs:
         _wait(draft, choice)
@@ -123,7 +126,7 @@ def replace_refused(view: View, draft: Draft) -> None:
     if view.winner is not None or draft.run.outcome is not None:
         return
     still = racing(draft)
-    if len(still) >= view.wishes.race:
+    if len(still) >= view.wishes.race or _has_uncounted(view, draft):
         return
     is_full = len(draft.claims_of(attempt.number)) >= CLAIMS_MAX
     if still and is_full:
@@ -134,6 +137,21 @@ def replace_refused(view: View, draft: Draft) -> None:
         draft.set_run(code="starting", reason=f"asking for {_places(choice.gangs)}")
     elif not still:
         _wait(draft, choice if not choice.gangs else choice._replace(until=draft.now))
+
+
+def _has_uncounted(view: View, draft: Draft) -> bool:
+    """Whether a claim that was given up may have machines that nobody has counted yet: with a
+    budget nothing more is asked for until it is seen, or known to be gone."""
+    if view.wishes.budget_usd is None:
+        return False
+    return any(
+        claim.phase is ClaimPhase.CANCELLING
+        and claim.held_from is None
+        and not claim.refused
+        and not is_gone(view, seen)
+        for seen in view.claims
+        for claim in (draft.claim(seen.claim.id),)
+    )
 
 
 def _choose(view: View, draft: Draft, still: Sequence[Claim]) -> Choice:

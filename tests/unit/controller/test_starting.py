@@ -227,6 +227,15 @@ def test_a_claim_that_nobody_asked_for_in_time_is_not_asked_for_any_more():
     assert [effect.claim.id for effect in decision.effects] == ["r-1-1"]
 
 
+def test_with_a_budget_nothing_more_is_asked_for_while_machines_may_be_uncounted():
+    made = ViewOf().starting(claim=ClaimPhase.ASKED).rented(A, B, budget_usd=36.0)
+    made.claim(expires_at=NOW - 1.0)
+    assert asked(decided(made)) == []
+    made.claim(phase=ClaimPhase.CANCELLING).seen(observation=Observation(seen=Seen.UNKNOWN))
+    assert asked(decided(made)) == []
+    assert asked(decided(made.gone())) == [A.offer]
+
+
 def test_the_buying_policy_waits_when_spot_may_come_back():
     gangs = (A, B, C, ON_DEMAND)
     wishes = {"deadline_s": 30 * 3600.0}
