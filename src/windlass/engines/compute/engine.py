@@ -19,7 +19,7 @@ from windlass.engines.compute.gcloud import gcloud_script
 from windlass.engines.compute.inserts import GROUPS, POLICIES, RESIZES, TEMPLATES, Insert
 from windlass.engines.compute.naming import claim_name, claim_of, described_claim, resize_name
 from windlass.engines.compute.request import ComputeRequest
-from windlass.engines.compute.sight import QUEUED, of_leftovers, of_machines, of_queue
+from windlass.engines.compute.sight import QUEUED, of_machines, of_queue
 from windlass.engines.compute.terraform import terraform_text
 from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, split_handle
 from windlass.engines.rendering import Call
@@ -101,10 +101,11 @@ class ComputeEngine:
             return {}
         try:
             machines = self._machines()
-            left = self._left() if any(_claim(one) not in machines for one in handles) else {}
+            is_bare = any(_claim(handle) not in machines for handle in handles)
+            queued = self._described(GROUPS) if is_bare else {}
             return {
                 handle: self._seen(
-                    handle, machines.get(_claim(handle), []), left.get(_claim(handle), [])
+                    handle, machines.get(_claim(handle), []), is_queued=_claim(handle) in queued
                 )
                 for handle in handles
             }
@@ -134,17 +135,16 @@ class ComputeEngine:
 
     def owned(self) -> Sequence[Owned]:
         """See Engine."""
-        found: dict[str, Owned] = {}
-        for claim, left in self._left().items():
-            zones = [_last(one["zone"]) for one in left if "zone" in one]
-            # Who deletes what a region has needs no more of a zone than its region.
-            zone = zones[0] if zones else f"{_last(left[0]['region'])}-"
-            found[claim] = Owned(handle=handle_of(zone, claim), claim=claim)
+        places: dict[str, str] = {}
+        for collection in (POLICIES, TEMPLATES, GROUPS):
+            places |= self._described(collection)
         for claim, instances in self._machines().items():
-            if claim:
-                handle = handle_of(_last(instances[0]["zone"]), claim)
-                found[claim] = Owned(handle=handle, claim=claim)
-        return list(found.values())
+            places[claim] = str(instances[0]["zone"]).rpartition("/")[2]
+        return [
+            Owned(handle=handle_of(place, claim), claim=claim)
+            for claim, place in places.items()
+            if claim
+        ]
 
     def inventory(self) -> Mapping[str, str]:
         """See Explains."""
@@ -187,36 +187,26 @@ class ComputeEngine:
             found.setdefault(claim_of(instance), []).append(instance)
         return found
 
-    def _left(self) -> dict[str, list[dict[str, Any]]]:
-        """What there is of claims besides machines; their groups first."""
-        found: dict[str, list[dict[str, Any]]] = {}
-        for collection in (GROUPS, TEMPLATES, POLICIES):
-            for _, one in self._google.everywhere(collection):
-                claim = described_claim(one)
-                if claim:
-                    found.setdefault(claim, []).append(one)
-        return found
+    def _described(self, collection: str) -> dict[str, str]:
+        """The claims of what there is of ours in a collection without labels, and their zones."""
+        found = (described_claim(one) for _, one in self._google.everywhere(collection))
+        return {claim: zone for zone, claim in found if claim}
 
     def _seen(
-        self, handle: Handle, machines: list[dict[str, Any]], left: list[dict[str, Any]]
+        self, handle: Handle, machines: list[dict[str, Any]], *, is_queued: bool
     ) -> Observation:
         if machines:
             return of_machines(machines)
-        if not left:
+        if not is_queued:
             return Observation(seen=Seen.GONE)
-        now, group = self._clock.now(), left[0]
-        if "instanceGroup" not in group:
-            return of_leftovers(left, now=now)
         zone, claim = split_handle(handle)
-        resize = self._google.get(
-            f"zones/{zone}", f"{GROUPS}/{group['name']}/{RESIZES}", resize_name(claim)
-        )
-        return of_queue(group, resize, now=now)
+        requests = f"{GROUPS}/{claim_name(claim)}/{RESIZES}"
+        return of_queue(self._google.get(f"zones/{zone}", requests, resize_name(claim)))
 
     def _cancel_group(self, zone: str, claim: str) -> bool:
         """Delete the group of a claim, which takes its machines with it; whether there is one."""
         scope, name = f"zones/{zone}", claim_name(claim)
-        if zone.endswith("-") or self._google.get(scope, GROUPS, name) is None:
+        if self._google.get(scope, GROUPS, name) is None:
             return False
         requests = f"{GROUPS}/{name}/{RESIZES}"
         resize = self._google.get(scope, requests, resize_name(claim))
@@ -243,10 +233,6 @@ class ComputeEngine:
 
 def _claim(handle: Handle) -> str:
     return split_handle(handle)[1]
-
-
-def _last(url: str) -> str:
-    return url.rpartition("/")[2]
 
 
 def _mark_name(attempt: int, claim: str) -> str:

@@ -5,7 +5,8 @@ Must not invent one: the catalog lists those that are known to work. Pure.
 
 from __future__ import annotations
 
-from windlass.catalog.model import Image, Offer
+from windlass.catalog.model import Offer
+from windlass.catalog.prices import Image
 from windlass.catalog.query import Catalog
 
 CPU_IMAGE = "projects/debian-cloud/global/images/family/debian-12"

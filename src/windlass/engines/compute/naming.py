@@ -14,7 +14,8 @@ from windlass.engines.labels import CLAIM_LABEL, NAME_MAX, fitted, labels
 RESIZE_TAIL = "-all"
 WHOLE = "windlass-claim-id"
 """In descriptions: the claim in full, which labels may have to shorten."""
-NODES = "windlass-nodes"
+ZONE = "windlass-zone"
+"""In descriptions: where the claim's machines are to be."""
 
 
 def instance_name(claim: str, node: int) -> str:
@@ -33,9 +34,9 @@ def resize_name(claim: str) -> str:
     return fitted(f"w-{claim}", NAME_MAX - len(RESIZE_TAIL)) + RESIZE_TAIL
 
 
-def description(claim: ClaimRequest) -> str:
+def description(claim: ClaimRequest, zone: str) -> str:
     """What stands for labels on what has none."""
-    return described({**labels(claim), WHOLE: claim.id, NODES: str(claim.nodes)})
+    return described({**labels(claim), WHOLE: claim.id, ZONE: zone})
 
 
 def claim_of(instance: Mapping[str, object]) -> str:
@@ -48,12 +49,7 @@ def claim_of(instance: Mapping[str, object]) -> str:
     return ""
 
 
-def described_claim(resource: Mapping[str, object]) -> str:
-    """The claim that something with a description is of; empty for what is not of ours."""
-    return pairs_of(str(resource.get("description", ""))).get(WHOLE, "")
-
-
-def node_count(resource: Mapping[str, object]) -> int:
-    """How many machines were to be made with something that has a description."""
-    count = pairs_of(str(resource.get("description", ""))).get(NODES, "")
-    return int(count) if count.isdecimal() else 0
+def described_claim(resource: Mapping[str, object]) -> tuple[str, str]:
+    """Zone and claim of something with a description; both empty for what is not of ours."""
+    pairs = pairs_of(str(resource.get("description", "")))
+    return pairs.get(ZONE, ""), pairs.get(WHOLE, "")

@@ -1,0 +1,53 @@
+"""What the states of a claim's machines, and of what was made with them, mean for the claim.
+
+Must not ask anything of Google. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from windlass.engines.base import Observation, Seen
+from windlass.errors import OutOfStock, QuotaExceeded
+from windlass.google.compute import operation_errors
+from windlass.google.refusals import operation_error
+
+COMING = frozenset({"PENDING", "PROVISIONING", "STAGING"})
+UP = frozenset({"RUNNING", "REPAIRING"})
+QUEUED = frozenset({"CREATING", "ACCEPTED"})
+
+Document = Mapping[str, Any]
+
+
+def of_machines(instances: Iterable[Document]) -> Observation:
+    """A claim that has machines. One that is stopping or off is still there: it is missed, and has
+    to be deleted."""
+    found = {_node(one): str(one.get("status")) for one in instances}
+    if all(status in COMING for status in found.values()):
+        return Observation(seen=Seen.PENDING, reason="its machines are being made")
+    missing = tuple(
+        node for node in range(max(found) + 1) if found.get(node, "") not in (*COMING, *UP)
+    )
+    return Observation(seen=Seen.RUNNING, missing=missing)
+
+
+def of_queue(resize: Document | None) -> Observation:
+    """A claim without machines whose group is there: it waits, it was refused, or it is over."""
+    state = str(resize.get("state")) if resize is not None else "CREATING"
+    status = (resize or {}).get("status") or {}
+    if state in QUEUED:
+        errors = operation_errors(status.get("lastAttempt") or {})
+        why = str(errors[0].get("message", "")) if errors else ""
+        return Observation(seen=Seen.PENDING, reason=why or "it is in Google's queue")
+    errors = operation_errors(status)
+    if not errors:
+        return Observation(seen=Seen.GONE)
+    error = operation_error(errors, what="asking for machines")
+    refused = error.code if isinstance(error, OutOfStock | QuotaExceeded) else ""
+    return Observation(seen=Seen.GONE, reason=error.message, refused=refused)
+
+
+def _node(instance: Document) -> int:
+    number = str(instance["name"]).rpartition("-")[2]
+    return int(number) if number.isdecimal() else 0

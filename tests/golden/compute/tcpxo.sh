@@ -1,0 +1,119 @@
+#!/bin/bash
+# Windlass: start the agent of this node.
+set -u
+mkdir -p /var/lib/windlass && chmod 700 /var/lib/windlass && cd /var/lib/windlass
+cat > machine.py <<'WINDLASS'
+import email.utils, json, os, re, time, urllib.error, urllib.parse, urllib.request
+def look(path):
+    host = os.environ.get("GCE_METADATA_HOST", "metadata.google.internal")
+    url = "http://%s/computeMetadata/v1/%s" % (host, path)
+    request = urllib.request.Request(url, headers={"Metadata-Flavor": "Google"})
+    # The metadata server is never behind a proxy.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    return opener.open(request, timeout=20)
+def metadata(path):
+    return look(path).read().decode()
+def google_now():
+    # Google's time rather than the machine's: leases on machines are counted in it.
+    try:
+        said = look("instance/id").headers["Date"]
+        return email.utils.parsedate_to_datetime(said).timestamp()
+    except (OSError, TypeError, ValueError):
+        return time.time()
+def ask(method, url):
+    token = json.loads(metadata("instance/service-accounts/default/token"))["access_token"]
+    request = urllib.request.Request(
+        url, method=method, headers={"Authorization": "Bearer " + token})
+    return urllib.request.urlopen(request, timeout=120).read()
+def stored(url):
+    bucket, _, name = url[len("gs://"):].partition("/")
+    return "https://storage.googleapis.com/storage/v1/b/%s/o/%s" % (
+        bucket, urllib.parse.quote(name, safe=""))
+def order():
+    return json.load(open("order.json"))
+def node(order):
+    return int(metadata(order["node_from"]).rpartition("-")[2])
+def address(order):
+    return metadata("instance/network-interfaces/0/ip")
+def environment(order):
+    return {}
+WINDLASS
+cat > fetch.py <<'WINDLASS'
+import sys
+from machine import *
+url, place = sys.argv[1:]
+content = ask("GET", stored(url) + "?alt=media")
+with open(place + ".part", "wb") as file:
+    file.write(content)
+os.replace(place + ".part", place)
+order = order()
+order["address"] = address(order)
+order["node"] = node(order)
+order["env"] = {**os.environ, **order["env"], **environment(order)}
+json.dump(order, open("node.json", "w"))
+WINDLASS
+cat > order.json <<'WINDLASS'
+{
+ "address": "",
+ "attempt": 1,
+ "claim": "train-1-0",
+ "env": {},
+ "folder": "gs://runs/runs/train",
+ "lock": "/var/lib/windlass/lock",
+ "node_from": "instance/name",
+ "secrets": null,
+ "wake": null,
+ "watch": "metadata",
+ "work": "/var/lib/windlass/work"
+}
+WINDLASS
+# GPUDirect-TCPXO: where it cannot be set up, NCCL goes over the host's NIC.
+ulimit -l unlimited
+export NCCL_SOCKET_IFNAME=enp0s12 GLOO_SOCKET_IFNAME=enp0s12
+gpudirect() {
+  modprobe import-helper || return 1
+  docker run --rm --network=host -v /var/lib:/var/lib us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/nccl-plugin-gpudirecttcpx-dev:v1.0.17 install --install-nccl \
+    || return 1
+  docker run -d --restart=no --name windlass-tcpxo --privileged --cap-add=NET_ADMIN \
+    --cap-add=NET_BIND_SERVICE --network=host --gpus all \
+    --device /dev/dmabuf_import_helper us-docker.pkg.dev/gce-ai-infra/gpudirect-tcpxo/tcpgpudmarxd-dev:v1.0.23 \
+    /fts/entrypoint_rxdm_container.sh --num_hops=2 || return 1
+  for wait in $(seq 60); do
+    docker logs windlass-tcpxo 2>&1 | grep -q "Buffer manager initialization complete" && return 0
+    sleep 2
+  done
+  return 1
+}
+if gpudirect > gpudirect.log 2>&1; then
+  set -a +u
+  NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY='/dev/aperture_devices'
+  NCCL_LIB_DIR='/var/lib/tcpxo/lib64'
+  . /var/lib/tcpxo/lib64/nccl-env-profile.sh
+  NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY='/dev/aperture_devices'
+  NCCL_LIB_DIR='/var/lib/tcpxo/lib64'
+  set +a -u
+else
+  echo "windlass: GPUDirect-TCPXO is not set up; see $PWD/gpudirect.log" > /dev/console
+fi
+for wait in 1 2 4 8 16 30 30 30; do
+  python3 fetch.py gs://runs/agents/agent.pyz agent.pyz && break
+  sleep $wait
+done
+python3 agent.pyz node.json
+cat > leave.py <<'WINDLASS'
+import json, os, urllib.request
+def metadata(path):
+    host = os.environ.get("GCE_METADATA_HOST", "metadata.google.internal")
+    url = "http://%s/computeMetadata/v1/%s" % (host, path)
+    request = urllib.request.Request(url, headers={"Metadata-Flavor": "Google"})
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    return opener.open(request, timeout=20).read().decode()
+token = json.loads(metadata("instance/service-accounts/default/token"))["access_token"]
+url = "https://compute.googleapis.com/compute/v1/projects/%s/zones/%s/instances/%s" % (
+    metadata("project/project-id"), metadata("instance/zone").rpartition("/")[2],
+    metadata("instance/name"))
+request = urllib.request.Request(url, method="DELETE", headers={"Authorization": "Bearer " + token})
+urllib.request.urlopen(request, timeout=60)
+WINDLASS
+python3 leave.py
+poweroff
