@@ -62,6 +62,10 @@ ENVIRONMENT_ALLOWED: dict[str, str] = {
 ENGINE_NAMES_ALLOWED: dict[str, str] = {
     "engines/registry.py": "the one list of engines",
     "assemble.py": "the engine of a user who has configured none",
+    "twin": "what Google calls its services",
+    "catalog": "a kind of accelerator, which an engine is named after",
+    "planner": "a kind of accelerator",
+    "spec": "a kind of accelerator",
 }
 
 BANNED_MODULES = frozenset({"util", "utils", "common", "helper", "helpers", "manager", "core"})

@@ -1,5 +1,4 @@
-"""The mark of an ask in the run's folder: an engine that has once asked for a claim never asks
-for it again.
+"""The marks of asks in runs' folders: what was once asked for is never asked for again.
 
 Must not know what is asked for.
 """

@@ -6,6 +6,7 @@ Must not ask anything of Google. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from windlass.engines.base import Observation, Seen
@@ -85,7 +86,13 @@ def _active(queued: Document, nodes: list[Document], everyone: tuple[int, ...]) 
     up = {_slice_number(one) for one in nodes if one.get("state") in UP}
     hosts = len(everyone) // max(slices, 1)
     missing = tuple(node for node in everyone if node // max(hosts, 1) not in up)
-    return Observation(seen=Seen.RUNNING, missing=missing)
+    return Observation(seen=Seen.RUNNING, missing=missing, up_at=_up_at(nodes))
+
+
+def _up_at(nodes: Iterable[Document]) -> float | None:
+    """Cloud TPU does not say since when slices are paid for: not for longer than they are there."""
+    made = [str(one["createTime"]) for one in nodes if "createTime" in one]
+    return datetime.fromisoformat(min(made)).timestamp() if made else None
 
 
 def _failed(queued: Document) -> Observation:

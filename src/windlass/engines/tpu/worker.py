@@ -1,5 +1,4 @@
-"""What a worker of a slice does besides its agent: finds out which node it is, and gives the slices
-back, at the end and at the claim's expiry.
+"""What a worker of a slice does besides its agent: it knows its number, and gives slices back.
 
 Must not rely on Cloud TPU to end anything: its API has no limit of run time.
 """

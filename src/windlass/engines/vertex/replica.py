@@ -1,5 +1,4 @@
-"""What a replica does besides its agent: finds out which node it is from what Vertex AI tells
-containers, and ends when the claim's time is over.
+"""What a replica does besides its agent: it knows its number, and ends when its time is over.
 
 Must not call Vertex AI: the end of the first replica is the end of the training.
 """

@@ -6,6 +6,7 @@ Must not ask anything of Google. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from windlass.engines.base import Observation, Seen
@@ -33,7 +34,7 @@ def seen(trainings: Iterable[Document]) -> Observation:
     found = sorted(trainings, key=lambda one: str(one.get("createTime", "")))
     states = {str(one.get("state", "")) for one in found}
     if states & UP:
-        return Observation(seen=Seen.RUNNING)
+        return Observation(seen=Seen.RUNNING, up_at=_up_at(found))
     for state, reason in WAITING.items():
         if state in states:
             return Observation(seen=Seen.PENDING, reason=reason)
@@ -51,6 +52,12 @@ def folder_of(training: Document) -> str:
     given = (pools[0].get("containerSpec") or {}).get("env") or ()
     found = [str(one.get("value", "")) for one in given if one.get("name") == FOLDER_VARIABLE]
     return found[0] if found else ""
+
+
+def _up_at(trainings: Iterable[Document]) -> float | None:
+    """Since when machines are paid for: when all of a training were there."""
+    began = [str(one["startTime"]) for one in trainings if "startTime" in one]
+    return datetime.fromisoformat(min(began)).timestamp() if began else None
 
 
 def _ended(training: Document) -> Observation:

@@ -100,6 +100,11 @@ def test_a_claim_is_seen_by_its_queued_resource_and_its_slices(case):
     assert seen(given, nodes) == expected
 
 
+def test_slices_are_paid_for_since_they_are_there():
+    given = {**node("READY"), "createTime": "2026-01-01T00:00:01.5Z"}
+    assert seen(queued("ACTIVE"), [given]).up_at == 1767225601.5
+
+
 def test_a_claim_is_found_in_the_nodes_that_are_asked_for():
     assert claim_of(queued("ACTIVE")) == "r-1-0"
     assert folder_of(queued("ACTIVE")) == "gs://b/r/attempts/1/r-1-0"

@@ -66,6 +66,11 @@ def test_a_claim_is_seen_by_its_trainings(case):
     assert seen(given) == expected
 
 
+def test_a_training_is_paid_for_since_it_started():
+    given = training("RUNNING", startTime="2026-01-01T00:00:01Z")
+    assert seen([given]).up_at == 1767225601.0
+
+
 def test_a_training_lives_until_it_is_over():
     assert is_live(training("CANCELLING"))
     assert not is_live(training("CANCELLED"))
