@@ -10,9 +10,10 @@ from builders import make_claim, make_run
 from windlass.agent.orders import parse_claim
 from windlass.controller.renting import Gang
 from windlass.controller.request import claim_order, claim_request, facts_of
+from windlass.controller.view import Wishes
 from windlass.spec.accelerators import accelerators
 from windlass.spec.canonical import to_json
-from windlass.spec.model import Checkpoint, Launch, Resources, Spec
+from windlass.spec.model import Checkpoint, Launch, Limits, Resources, Spec, Where
 
 FOLDER = "file:///home/runs/r"
 
@@ -154,3 +155,51 @@ GANGS = {
 @pytest.mark.parametrize(("fields", "options", "gang"), GANGS.values(), ids=GANGS)
 def test_what_a_claim_is_for_is_known_from_its_run(fields, options, gang):
     assert facts(options, **fields).gang == gang
+
+
+RENTED = {
+    "machines": (
+        {"offer": "z/a3-highgpu-8g/spot", "accelerators": "A100-80:8", "nodes": 3},
+        (3, ["A100-80:8"], 8),
+    ),
+    "slices": (
+        {"offer": "z/v5e-16/spot", "accelerators": "v5e-16", "nodes": 2},
+        (8, ["v5e-16"], 4),
+    ),
+    "no accelerators": ({"offer": "z/n2-standard-8/spot", "nodes": 2}, (2, [], 0)),
+}
+
+
+@pytest.mark.parametrize(("rented", "expected"), RENTED.values(), ids=RENTED)
+def test_what_is_rented_decides_how_many_nodes_there_are_and_what_they_have(rented, expected):
+    known = facts(resources=resources("H100:8", nodes=7))
+    claim = make_claim(**rented)
+    request = claim_request(known, claim, folder=FOLDER)
+    names = [str(one) for one in request.accelerators]
+    assert (request.nodes, names, request.accelerators_per_node) == expected
+    assert claim_order(known, claim, folder=FOLDER, notice_s=30.0)["nodes"] == expected[0]
+
+
+def test_what_is_rented_carries_labels_and_an_end():
+    known = facts(labels={"team": "nlp", "env": "dev"})
+    claim = make_claim(offer="z/m/spot", buy="spot", created_at=5.0, expires_at=65.0)
+    request = claim_request(known, claim, folder=FOLDER)
+    assert (request.offer, request.buy) == ("z/m/spot", "spot")
+    assert (request.made_at, request.expires_at) == (5.0, 65.0)
+    assert request.labels == {"team": "nlp", "env": "dev", "run": "r", "owner": "ada"}
+
+
+def test_wishes_come_from_the_spec():
+    known = facts(
+        labels={"team": "nlp", "env": "dev"},
+        where=Where(race=3),
+        limits=Limits(budget_usd=900.0, deadline_s=60.0),
+    )
+    assert known.wishes == Wishes(race=3, budget_usd=900.0, deadline_s=60.0, team="nlp", env="dev")
+
+
+def test_offers_are_known_once_in_the_order_of_the_plan():
+    first, second = Gang(offer="a", buy="spot"), Gang(offer="b", buy="spot", usd_per_h=2.5)
+    offers = [list(first), list(second)]
+    known = facts(options={"rented": first._asdict(), "offers": offers})
+    assert known.gangs == (first, second)

@@ -7,7 +7,14 @@ import pytest
 from builders import make_attempt, make_claim, make_run
 from windlass.controller.backoff import submit_delay_s
 from windlass.controller.results import refused, taken
-from windlass.errors import EngineAmbiguous, EngineRejected, EngineTransient, MachineTooSmall
+from windlass.errors import (
+    EngineAmbiguous,
+    EngineRejected,
+    EngineTransient,
+    MachineTooSmall,
+    OutOfStock,
+    PermissionMissing,
+)
 from windlass.state.model import RunState
 from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase
 
@@ -44,7 +51,12 @@ def test_the_same_refusal_is_told_once():
 
 
 @pytest.mark.parametrize(
-    "error", [EngineRejected("never", remedy="do"), MachineTooSmall("never", remedy="do")]
+    "error",
+    [
+        EngineRejected("never", remedy="do"),
+        MachineTooSmall("never", remedy="do"),
+        PermissionMissing("never", remedy="do"),
+    ],
 )
 def test_what_can_never_work_ends_the_attempt_and_decides_the_run(error):
     change = refused(STATE, CLAIM, error, now=NOW)
@@ -54,3 +66,11 @@ def test_what_can_never_work_ends_the_attempt_and_decides_the_run(error):
     assert (change.run.outcome, change.run.code) == (Outcome.REJECTED, error.code)
     (event,) = change.events
     assert (event.message, event.details) == ("never", {"remedy": "do"})
+
+
+def test_what_may_be_had_elsewhere_is_noted_with_the_claim():
+    rented = make_claim(offer="z/m/spot")
+    change = refused(STATE, rented, OutOfStock("none left"), now=NOW)
+    (claim,) = change.claims
+    assert (claim.refused, claim.error, claim.phase) == ("out-of-stock", "none left", rented.phase)
+    assert (change.run, change.attempts, change.events) == (STATE.run, (), ())

@@ -10,12 +10,16 @@ from controllers import RUNNING
 from windlass.agent import layout
 from windlass.controller.backoff import submit_delay_s
 from windlass.controller.loop import SWEEP_EVERY_S
+from windlass.controller.offers import BLOCK_FIRST_S
+from windlass.controller.renting import Gang, recorded
 from windlass.errors import (
     EngineAmbiguous,
     EngineRejected,
     EngineTransient,
     LeaseLost,
     MachineTooSmall,
+    OutOfStock,
+    PermissionMissing,
     RunChanged,
     StoreBusy,
 )
@@ -155,6 +159,57 @@ def test_a_refusal_ends_the_run_with_its_reason_and_remedy(controller, refusal):
     assert controller.engine.asked == ["r-1-0"]
     winner = json.loads(controller.disks["r"].objects[layout.winner(1)])
     assert winner["claim"] is None, "a late claim can never start"
+
+
+OFFERS = ["a/m/spot", "b/m/spot"]
+
+
+def rent(controller):
+    gangs = [Gang(offer=offer, buy="spot", region=offer[0], usd_per_h=3.6) for offer in OFFERS]
+    options = {"rented": gangs[0]._asdict(), "offers": recorded(gangs[1:])}
+    controller.add(options=json.dumps(options))
+
+
+def test_a_stockout_leads_to_the_next_offer_in_the_same_pass(controller):
+    controller.engine.refusals = [OutOfStock("none left")]
+    rent(controller)
+    controller.tick()
+    assert controller.engine.asked == ["r-1-0", "r-1-1"]
+    assert [claim.offer for claim in controller.state().claims] == OFFERS
+    assert controller.state().run.restarts == 0
+
+
+def test_when_all_is_out_of_stock_a_new_controller_waits_as_long_as_the_last_one(controller):
+    controller.engine.refusals = [OutOfStock("none left"), OutOfStock("none left")]
+    rent(controller)
+    controller.tick()
+    for _ in range(3):
+        controller.new_loop()
+        controller.tick()
+    assert controller.state().run.phase is RunPhase.QUEUED
+    assert controller.engine.asked == ["r-1-0", "r-1-1"]
+    controller.clock.at += BLOCK_FIRST_S
+    controller.tick()
+    assert controller.engine.asked[2:] == ["r-2-0"]
+
+
+def test_an_account_that_may_not_ends_the_run_with_the_remedy(controller):
+    controller.engine.refusals = [PermissionMissing("you may not", remedy="grant it")]
+    rent(controller)
+    controller.tick()
+    run = controller.run()
+    assert (run.outcome, run.code) == (Outcome.REJECTED, "permission-missing")
+    events = {event.code: event.details for event in controller.store.list_events("r")}
+    assert events["permission-missing"] == {"remedy": "grant it"}
+
+
+def test_what_is_rented_is_charged(controller):
+    rent(controller)
+    controller.tick()
+    controller.clock.at += 1.0
+    controller.tick()
+    [charge] = controller.store.charges()
+    assert (charge.claim, charge.usd_per_h, charge.until_at) == ("r-1-0", 3.6, None)
 
 
 def test_a_folder_that_cannot_be_written_delays_the_submit(controller):
