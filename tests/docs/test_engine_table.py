@@ -8,12 +8,9 @@ from pathlib import Path
 import pytest
 
 import tree
-from windlass.agent.pack import build
+from sites import make_site
 from windlass.engines import base
 from windlass.engines.registry import build_engine, engine_names
-from windlass.engines.site import EngineSite
-from windlass.ports.process import Processes
-from windlass.ports.world import system_world
 
 PAGE = "docs/engines/index.md"
 OPTIONAL = sorted(
@@ -25,15 +22,7 @@ OPTIONAL = sorted(
 
 def row(name: str, home: Path) -> str:
     """The row that an engine should have."""
-    site = EngineSite(
-        home=home,
-        world=system_world(),
-        processes=Processes(),
-        agent=lambda: build(home / "agent"),
-        secrets=lambda run: None,
-        wake=home / "wake",
-    )
-    engine = build_engine(name, site)
+    engine = build_engine(name, make_site(home))
     limits = engine.limits()
     can = ["yes" if isinstance(engine, getattr(base, protocol)) else "no" for protocol in OPTIONAL]
     seconds = [limits.notice_s, limits.start_timeout_s, limits.stale_s]

@@ -156,3 +156,12 @@ class Forgets(Protocol):
 
     def forget(self, run: str, claims: Sequence[str]) -> None:
         """9. Remove what is left of an ended run. Idempotent."""
+
+
+@runtime_checkable
+class StreamsLogs(Protocol):
+    """An engine with a log service of its own, which is read for what happens before agents are
+    up; what comes after is in the run's folder."""
+
+    def early_lines(self, handle: Handle, *, most: int) -> Sequence[str]:
+        """13. The last lines about a claim, the oldest first; empty when there are none."""

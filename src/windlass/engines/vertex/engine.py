@@ -125,7 +125,7 @@ class VertexEngine:
         }
 
     def early_lines(self, handle: Handle, *, most: int) -> Sequence[str]:
-        """See SaysEarly."""
+        """See StreamsLogs."""
         ids = [str(one["name"]).rpartition("/")[2] for one in self._of(handle)]
         if not ids:
             return ()
