@@ -60,7 +60,7 @@ def retry_run(home: Home, run: Run) -> Run:
 
 
 def requeued(run: Run, *, now: float, ttl_s: float | None) -> Run:
-    """The run as it is written back: queued, with its limits counted anew."""
+    """The run as it is written back: queued, with its limits counted anew. What it has spent stays spent."""
     return replace(
         run,
         phase=RunPhase.QUEUED,
@@ -70,6 +70,7 @@ def requeued(run: Run, *, now: float, ttl_s: float | None) -> Run:
         next_attempt_at=0.0,
         ended_at=None,
         expires_at=None if ttl_s is None else now + ttl_s,
+        market="{}",  # Quota may have grown since; what is out of stock says so again.
         outcome=None,
         code="",
         reason="",
