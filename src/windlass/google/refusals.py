@@ -37,6 +37,9 @@ STOCKOUT_WORDS = re.compile(
 )
 QUOTA_WORDS = re.compile(r"quota[^.]*exceed|exceed[^.]*quota|quota limit", re.IGNORECASE)
 PERMISSION = re.compile(r"'([a-z][a-zA-Z]*(?:\.[a-zA-Z]+)+)'")
+RATE_WORDS = re.compile(
+    r"per (?:minute|second|day|user|\d+ seconds)|too many|\brate\b", re.IGNORECASE
+)
 RATE_REASONS = frozenset({"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED"})
 
 
@@ -73,7 +76,7 @@ def as_error(refusal: Refusal, *, what: str) -> WindlassError:
         return _api_disabled(refusal, what)
     if STOCKOUT_WORDS.search(refusal.message):
         return OutOfStock(f"{what}: {refusal.message}")
-    if refusal.reason in RATE_REASONS or refusal.code in (408, 500, 502, 503, 504):
+    if _is_rate(refusal) or refusal.code in (408, 500, 502, 503, 504):
         return EngineTransient(f"{what}: {refusal.message or refusal.code}")
     if refusal.code in (403, 429) and QUOTA_WORDS.search(refusal.message):
         return quota_exceeded(refusal.message, what=what)
@@ -104,6 +107,13 @@ def quota_exceeded(message: str, *, what: str) -> QuotaExceeded:
         remedy="Ask for more at https://console.cloud.google.com/iam-admin/quotas, or allow other "
         "regions in `where.regions`.",
     )
+
+
+def _is_rate(refusal: Refusal) -> bool:
+    """Whether calls come too fast. Google gives the same reason when a quota of machines is used
+    up, which waiting does not help."""
+    is_quota = QUOTA_WORDS.search(refusal.message) and not RATE_WORDS.search(refusal.message)
+    return refusal.reason in RATE_REASONS and not is_quota
 
 
 def _api_disabled(refusal: Refusal, what: str) -> ApiDisabled:

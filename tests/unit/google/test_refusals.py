@@ -1,0 +1,47 @@
+"""What Google's refusals mean to us."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from windlass.errors import EngineRejected, EngineTransient, OutOfStock, QuotaExceeded
+from windlass.google.refusals import as_error, parsed
+
+CASES = {
+    "calls come too fast": (
+        429,
+        "Quota exceeded for quota metric 'Read requests' and limit 'Read requests per minute'.",
+        "rateLimitExceeded",
+        EngineTransient,
+    ),
+    "machines of a training over quota": (
+        429,
+        "The following quota metrics exceed quota limits: aiplatform.googleapis.com/x",
+        "rateLimitExceeded",
+        QuotaExceeded,
+    ),
+    "slices over quota": (
+        429,
+        "Quota limit 'TPUV5' has been exceeded. Limit: 0 in zone us-central1-a.",
+        "rateLimitExceeded",
+        QuotaExceeded,
+    ),
+    "no slices": (
+        429,
+        'There is no more capacity in the zone "us-central2-b"',
+        "",
+        OutOfStock,
+    ),
+    "a body that makes no sense": (400, "Invalid value", "badRequest", EngineRejected),
+    "somebody on the way": (502, "Bad gateway", "", EngineTransient),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_refusal_becomes_the_error_that_says_whether_to_try_again(case):
+    code, message, reason, expected = CASES[case]
+    error = {"code": code, "message": message, "errors": [{"reason": reason}]}
+    content = json.dumps({"error": error}).encode()
+    assert type(as_error(parsed(code, content), what="asking")) is expected
