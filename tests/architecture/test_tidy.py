@@ -24,11 +24,8 @@ IN_SOURCE = (
     rules.runs_on_python_39,
 )
 
-# Modules that are programs, or that others than Windlass import. The controller does not ask the
-# buying policy yet.
-ENTRY_POINTS = frozenset(
-    {"windlass.__main__", "windlass.agent.__main__", "windlass.planner.buying.policy"}
-)
+# Modules that are programs, or that others than Windlass import.
+ENTRY_POINTS = frozenset({"windlass.__main__", "windlass.agent.__main__"})
 
 LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 70
 MUST_NOT = '"""Owns it.\n\nMust not more.\n"""\n'

@@ -60,7 +60,8 @@ def retry_run(home: Home, run: Run) -> Run:
 
 
 def requeued(run: Run, *, now: float, ttl_s: float | None) -> Run:
-    """The run as it is written back: queued, with its limits counted anew. What it has spent stays spent."""
+    """The run as it is written back: queued, with its limits counted anew; what it has spent stays
+    spent."""
     return replace(
         run,
         phase=RunPhase.QUEUED,

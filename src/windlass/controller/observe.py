@@ -199,7 +199,8 @@ class Observer:
 
     def _measured(self, state: RunState, facts: Facts) -> Measured:
         """Only where something depends on it."""
-        if facts.wishes.budget_usd is None and facts.wishes.deadline_s is None:
+        has_limits = facts.wishes.budget_usd is not None or facts.wishes.deadline_s is not None
+        if not facts.gang.offer or not has_limits:
             return Measured()
         run, work = state.run, facts.spec.work
         steps = work.steps if work else None

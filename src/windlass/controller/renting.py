@@ -81,7 +81,7 @@ def rented(chosen: Candidate) -> Gang:
         usd_per_h=round(
             rates.machines_per_h + rates.fee_per_h + rates.disk_per_h + rates.nat_per_h, 6
         ),
-        work_s=round(course.segments * course.segment_s, 3),
+        work_s=round(course.segments * course.segment_s, 3) if estimate.useful else 0.0,
         restart_s=round(course.restart_s + course.segment_s / 2, 3),
         usd=round(chosen.usd, 4),
         p50_s=round(estimate.p50_s, 3),

@@ -164,6 +164,38 @@ def test_what_was_chosen_is_kept_with_the_run(tmp_path, renting, asked, recorded
     assert (gang.accelerators, gang.nodes) == (recorded, 1)
 
 
+def test_where_else_to_ask_is_kept_with_the_run(tmp_path, renting):
+    path = write(tmp_path, WORK)
+    spec = load_spec(path)
+    foresight = Foresight(renting, spec, path, is_shown=False)
+    chosen = foresight.choose()
+    run = renting.submit(path, spec, chosen=chosen, others=foresight.others())
+    first, *others = facts_of(run).gangs
+    assert first.offer == chosen.offer.id
+    assert len(others) > 10
+    assert len({(gang.offer, gang.buy) for gang in (first, *others)}) == len(others) + 1
+    assert {gang.kind for gang in others} == {"spot", "on-demand"}
+    for gang in (first, *others):
+        assert gang.usd_per_h > 0
+        assert 0 < gang.work_s < gang.p50_s <= gang.p90_s
+        assert gang.zone.startswith(gang.region)
+
+
+def test_slices_and_machines_are_not_mixed(tmp_path, renting):
+    path = write(tmp_path, WORK.replace("H100:8", "[H100:8, v5e-16]"))
+    spec = load_spec(path)
+    foresight = Foresight(renting, spec, path, is_shown=False)
+    is_slice = foresight.choose().offer.slice is not None
+    assert {one.offer.slice is not None for one in foresight.others()} == {is_slice}
+
+
+def test_nothing_else_is_asked_where_nothing_is_rented(tmp_path):
+    path = write(tmp_path, WORK)
+    foresight = Foresight(open_home(), load_spec(path), path, is_shown=False)
+    assert foresight.choose() is None
+    assert foresight.others() == []
+
+
 def test_a_machine_without_accelerators_has_none_to_record(tmp_path, renting):
     path = write(tmp_path, "name: a\nrun: b\nresources: {cpus: 4}\n")
     spec = load_spec(path)
