@@ -67,6 +67,7 @@ def _bulk(body: Mapping[str, Any], place: list[str]) -> list[str]:
         *place,
         f"--predefined-names={','.join(names)}",
         f"--min-count={body['minCount']}",
+        f"--description={properties['description']}",
         *_machine(properties),
     ]
     disk = properties["disks"][0]["initializeParams"]
@@ -82,13 +83,18 @@ def _bulk(body: Mapping[str, Any], place: list[str]) -> list[str]:
 
 
 def _template(body: Mapping[str, Any], place: list[str]) -> list[str]:
+    """Its description is the template's own: gcloud has no flag for that of its machines, nor for
+    labels of their disks."""
     project, region = place
     properties = body["properties"]
     # Only this track knows the provisioning model.
     words = ("gcloud", "alpha", "compute", "instance-templates", "create", body["name"])
+    has_subnetwork = any("subnetwork" in nic for nic in properties["networkInterfaces"])
     flags = [
         project,
         region.replace("--region", "--instance-template-region"),
+        *([region] if has_subnetwork else []),
+        f"--description={body['description']}",
         *_machine(properties),
     ]
     return [shell.file(SCRIPT, _script(properties)), shell.command(*words, flags=flags)]
@@ -131,7 +137,6 @@ def _machine(properties: Mapping[str, Any]) -> Iterator[str]:
     metadata = {one["key"]: one["value"] for one in properties["metadata"]["items"]}
     del metadata["startup-script"]
     yield f"--machine-type={properties['machineType']}"
-    yield f"--description={properties['description']}"
     yield f"--labels={shell.pairs(properties['labels'])}"
     yield f"--metadata={shell.pairs(metadata)}"
     yield f"--metadata-from-file=startup-script=${SCRIPT}"
@@ -184,7 +189,7 @@ def _scheduling(scheduling: Mapping[str, Any]) -> Iterator[str]:
     yield f"--instance-termination-action={scheduling['instanceTerminationAction']}"
     yield f"--max-run-duration={scheduling['maxRunDuration']['seconds']}s"
     yield "--no-restart-on-failure"
-    yield f"--maintenance-policy={scheduling['onHostMaintenance']}"
+    yield f"--on-host-maintenance={scheduling['onHostMaintenance']}"
 
 
 def _reservation(affinity: Mapping[str, Any]) -> Iterator[str]:

@@ -3,53 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import subprocess
 
 import pytest
 
-from rented import AGENT_URL, PROJECT, readable, rented_claim
-from windlass.catalog.load import load_catalog
+from rented import PROJECT, readable, rented_claim
+from rented_machines import CLAIMS, render_claim, rendered
 from windlass.engines.compute.calls import calls
-from windlass.engines.compute.request import ComputeRequest, render
+from windlass.engines.compute.request import ComputeRequest
 from windlass.errors import EngineRejected
 from windlass.twin.discovery.api import load_api
 from windlass.twin.discovery.check import check, check_query
 
-CLAIMS = {
-    "a3-high": rented_claim("us-central1-a/a3-highgpu-8g/spot", nodes=2),
-    "a3-mega": rented_claim(
-        "us-central1-a/a3-megagpu-8g/on-demand", nodes=2, options={"network": "windlass"}
-    ),
-    "a3-ultra": rented_claim("us-central1-b/a3-ultragpu-8g/spot", nodes=2),
-    "a4": rented_claim("us-central1-b/a4-highgpu-8g/spot", nodes=2),
-    "a4-reservation": rented_claim(
-        "us-central1-b/a4-highgpu-8g/calendar", nodes=2, buy="reservation/block-1"
-    ),
-    "a4-flex-start": rented_claim("us-central1-b/a4-highgpu-8g/flex-start", nodes=2),
-    "a3-high-one-node": rented_claim("us-central1-a/a3-highgpu-8g/spot"),
-    "g2": rented_claim(
-        "us-central1-a/g2-standard-8/on-demand",
-        options={
-            "service_account": "runs@lab.iam.gserviceaccount.com",
-            "network": "research",
-            "subnetwork": "research-us",
-            "local_ssds": 1,
-            "disk_gb": 200,
-            "kms_key": "projects/lab/locations/us-central1/keyRings/r/cryptoKeys/k",
-        },
-    ),
-    "a2-flex-start": rented_claim("us-central1-a/a2-highgpu-1g/flex-start", nodes=2),
-    "n1-t4": rented_claim("us-central1-a/n1-standard-8+T4:2/spot"),
-    "n1-v100": rented_claim("us-central1-a/n1-standard-8+V100:1/spot"),
-    "cpu": rented_claim(
-        "us-central1-a/e2-standard-4/on-demand", options={"external_address": True}
-    ),
-    "reservation": rented_claim(
-        "us-central1-a/a3-megagpu-8g/on-demand", nodes=2, buy="reservation/block-1"
-    ),
-}
 SCHEMAS = {
     "bulkInsert": "BulkInsertInstanceResource",
     "instanceGroupManagers": "InstanceGroupManager",
@@ -58,15 +24,6 @@ SCHEMAS = {
     "resourcePolicies": "ResourcePolicy",
 }
 SCRIPTS = {"a3-high": "tcpx", "a3-mega": "tcpxo", "a3-ultra": "rdma-a3-ultra", "a4": "rdma-a4"}
-
-
-@functools.cache
-def rendered(name: str) -> ComputeRequest:
-    return render_claim(CLAIMS[name])
-
-
-def render_claim(claim, **defaults) -> ComputeRequest:
-    return render(claim, catalog=load_catalog(), defaults=defaults, agent_url=AGENT_URL)
 
 
 def bodies(request: ComputeRequest) -> dict[str, dict]:
@@ -91,9 +48,14 @@ def test_a_request_is_rendered_as_it_is_kept(name, golden):
     golden.check(f"compute/{name}.json", readable(shown))
 
 
-@pytest.mark.parametrize("name", ["cpu", *SCRIPTS])
-def test_a_start_up_script_is_as_it_is_kept(name, golden):
-    golden.check(f"compute/{SCRIPTS.get(name, name)}.sh", script_of(rendered(name)))
+def test_a_start_up_script_is_as_it_is_kept(golden):
+    golden.check("compute/cpu.sh", script_of(rendered("cpu")))
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_what_a_gangs_nodes_set_up_for_their_gpus_is_as_it_is_kept(name, golden):
+    _, before, rest = script_of(rendered(name)).partition("# GPUDirect")
+    golden.check(f"compute/{SCRIPTS[name]}.sh", before + rest.partition("for wait in 1 2")[0])
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -212,7 +174,7 @@ def test_a_spec_may_say_how_machines_are_placed(options, used):
         ("a3-high", "pd-balanced", "family/ubuntu-accelerator-2404-amd64-with-nvidia-580"),
         ("a3-ultra", "hyperdisk-balanced", "family/ubuntu-accelerator-2404-amd64-with-nvidia-580"),
         ("a4", "hyperdisk-balanced", "family/ubuntu-accelerator-2404-amd64-with-nvidia-580"),
-        ("n1-v100", "pd-balanced", "images/common-cu121-v20231105-debian-11-py310"),
+        ("n1-v100", "pd-balanced", "family/common-cu129-ubuntu-2404-nvidia-580"),
         ("cpu", "pd-balanced", "family/debian-12"),
     ],
 )
