@@ -14,9 +14,13 @@ import pytest
 import counts
 from windlass.agent import layout
 from windlass.agent.node import Node
+from windlass.policy.budget import SAVE_S
+from windlass.policy.meter import HOUR_S, TICK_S
 from windlass.simulation.scenario import Broken, simulate
 
 GROUPS = 12
+LOOK_S = 1.0
+"""How often a run is looked at: a stop begins that much early or late."""
 REGRESSIONS = [
     int(line.split("#")[0])
     for line in (Path(__file__).parent / "regressions.txt").read_text().splitlines()
@@ -121,6 +125,22 @@ def test_every_kind_of_fault_really_happens():
     for seed in range(60):
         struck.update(simulate(seed).faults)
     assert set(struck) >= FAULTS_THAT_MUST_STRIKE
+
+
+def test_a_budget_is_used_but_for_one_save_and_not_overspent_by_more_than_a_tick():
+    traces = [simulate(seed, is_rented=True, is_calm=True) for seed in range(100)]
+    assert [trace.failures for trace in traces if trace.failures] == []
+    stopped = [
+        bill
+        for trace in traces
+        for bill in trace.bills.values()
+        if bill.code == "budget" and bill.usd
+    ]
+    assert len(stopped) > 3
+    for bill in stopped:
+        least = bill.budget_usd - bill.usd_per_h * (SAVE_S + LOOK_S) / HOUR_S
+        most = bill.budget_usd + bill.usd_per_h * TICK_S / HOUR_S
+        assert least <= bill.usd <= most, bill
 
 
 def test_every_kind_of_refusal_really_happens():

@@ -5,7 +5,7 @@ Must not look at anything the controller believes but the store: the world is as
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from windlass.policy.meter import HOUR_S, TICK_S
 from windlass.policy.totals import usd_since
@@ -16,6 +16,18 @@ from windlass.state.model import Run
 from windlass.state.phases import Outcome, RunPhase, Wanted, is_ended
 
 CENT = 0.01
+
+
+class Bill(NamedTuple):
+    """What a run with a budget has cost in the end."""
+
+    code: str
+    """Why it ended."""
+    budget_usd: float
+    usd: float
+    usd_per_h: float
+    """Its dearest claim."""
+    attempts: int
 
 
 class Checks:
@@ -53,6 +65,23 @@ class Checks:
         for run_id, training in self._trainings.items():
             failures += self._check_run(run_id, training)
         return failures
+
+    def bills(self) -> dict[str, Bill]:
+        """What each run with a budget has cost."""
+        found = {}
+        for run_id in self._trainings:
+            run = self._store.get_run(run_id)
+            budget_usd = from_json(run.spec).limits.budget_usd
+            if budget_usd is not None:
+                claims = self._store.list_claims(run_id)
+                found[run_id] = Bill(
+                    code=run.code,
+                    budget_usd=budget_usd,
+                    usd=self._engine.billed_usd(run_id),
+                    usd_per_h=max((claim.usd_per_h for claim in claims), default=0.0),
+                    attempts=run.attempt,
+                )
+        return found
 
     def history(self) -> list[str]:
         """Every event of every run, for the trace."""

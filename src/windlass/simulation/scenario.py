@@ -16,7 +16,7 @@ from windlass.controller.site import Site
 from windlass.errors import LeaseLost
 from windlass.ports.entropy import SeededEntropy
 from windlass.ports.world import World
-from windlass.simulation.checks import Checks
+from windlass.simulation.checks import Bill, Checks
 from windlass.simulation.disk import Disk
 from windlass.simulation.engine import Sabotage, SimulatedEngine
 from windlass.simulation.gang import Training
@@ -53,13 +53,17 @@ class Trace:
     failures: list[str] = field(default_factory=list)
     faults: dict[str, int] = field(default_factory=dict)
     simulated_s: float = 0.0
+    bills: dict[str, Bill] = field(default_factory=dict)
+    """What each run with a budget has cost, by the engine's own count."""
 
 
-def simulate(seed: int, *, broken: Broken | None = None, is_rented: bool = False) -> Trace:
+def simulate(
+    seed: int, *, broken: Broken | None = None, is_rented: bool = False, is_calm: bool = False
+) -> Trace:
     """Run one seed to its end and check it after every event. With `is_rented` machines cost money
-    and offers run out."""
+    and offers run out; where it `is_calm`, nothing goes wrong."""
     scenario = _Scenario(seed, broken or Broken(), is_rented=is_rented)
-    scenario.run()
+    scenario.run(is_calm=is_calm)
     return scenario.trace
 
 
@@ -173,12 +177,14 @@ class _Scenario:
         """A step raised what no step may raise."""
         raise AssertionError(f"a step of {run} raised {bug!r}") from bug
 
-    def run(self) -> None:
+    def run(self, *, is_calm: bool) -> None:
+        self.luck.is_over = is_calm
         if self._is_rented:
             self.engine.stock.begin()
         for index in range(self.luck.whole(1, 3)):
             self._add_run(f"run{index}")
-        self._plan_faults()
+        if not is_calm:
+            self._plan_faults()
         self.replace_controller()
         self.timeline.after(FAULTS_S, self._end_faults)
         try:
@@ -190,6 +196,7 @@ class _Scenario:
             self.trace.failures += self.checks.at_the_end()
         for event in self.checks.history():
             self.note(event)
+        self.trace.bills = self.checks.bills()
         self.trace.faults = dict(sorted(self.luck.struck.items()))
         self.trace.simulated_s = self.timeline.monotonic()
         self.store.close()
