@@ -53,7 +53,12 @@ class Vertex:
             return
 
     def _url(self, region: str) -> str:
-        return f"{_host(region)}/projects/{self.project}/locations/{region}/customJobs"
+        return collection_url(self.project, region)
+
+
+def collection_url(project: str, region: str) -> str:
+    """Where the trainings of a region are."""
+    return f"{_host(region)}/projects/{project}/locations/{region}/customJobs"
 
 
 def _host(region: str) -> str:

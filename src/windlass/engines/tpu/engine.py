@@ -13,10 +13,12 @@ from windlass.catalog.query import Catalog
 from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
 from windlass.engines.labels import handle_of, split_handle
 from windlass.engines.marks import Marks
+from windlass.engines.rendering import Call
+from windlass.engines.tpu import rendering
 from windlass.engines.tpu import request as requests
 from windlass.engines.tpu.request import TpuRequest, queued_name
 from windlass.engines.tpu.sight import claim_of, claim_of_node, folder_of, name_of, seen
-from windlass.errors import EngineTransient, WindlassError
+from windlass.errors import EngineTransient, OptionRefused, WindlassError
 from windlass.google.session import Taken
 from windlass.google.tpu import EVERYWHERE, Tpu
 
@@ -122,6 +124,21 @@ class TpuEngine:
                 handle = handle_of(str(document["name"]).split("/")[3], claim)
                 found[handle] = Owned(handle=handle, claim=claim)
         return list(found.values())
+
+    def calls(self, request: TpuRequest) -> Sequence[Call]:
+        """See Renders."""
+        return rendering.calls(request, project=self._google.project)
+
+    def gcloud(self, request: TpuRequest) -> str:
+        """See Renders."""
+        return rendering.gcloud_script(request, project=self._google.project)
+
+    def terraform(self, request: TpuRequest) -> str:
+        """See Renders."""
+        raise OptionRefused(
+            "Terraform's google provider has no metadata for queued resources, and so no agent",
+            remedy="Use `--format request` or `--format gcloud`.",
+        )
 
     def inventory(self) -> Mapping[str, str]:
         """See Explains."""

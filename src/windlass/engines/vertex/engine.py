@@ -13,10 +13,12 @@ from windlass.catalog.query import Catalog
 from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
 from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, split_handle
 from windlass.engines.marks import Marks, claim_folder
+from windlass.engines.rendering import Call
+from windlass.engines.vertex import rendering
 from windlass.engines.vertex import request as requests
 from windlass.engines.vertex.request import VertexRequest
 from windlass.engines.vertex.sight import LIVE, folder_of, is_live, seen
-from windlass.errors import EngineRejected, WindlassError
+from windlass.errors import EngineRejected, OptionRefused, WindlassError
 from windlass.google.logging import Logging, text_of
 from windlass.google.vertex import Vertex
 
@@ -116,6 +118,21 @@ class VertexEngine:
                 handle = handle_of(region, claim)
                 found[handle] = Owned(handle=handle, claim=claim)
         return list(found.values())
+
+    def calls(self, request: VertexRequest) -> Sequence[Call]:
+        """See Renders."""
+        return rendering.calls(request, project=self._google.project)
+
+    def gcloud(self, request: VertexRequest) -> str:
+        """See Renders."""
+        return rendering.gcloud_script(request, project=self._google.project)
+
+    def terraform(self, request: VertexRequest) -> str:
+        """See Renders."""
+        raise OptionRefused(
+            "Terraform's google provider has no custom jobs of Vertex AI",
+            remedy="Use `--format request` or `--format gcloud`.",
+        )
 
     def inventory(self) -> Mapping[str, str]:
         """See Explains."""

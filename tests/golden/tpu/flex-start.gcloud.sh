@@ -1,0 +1,16 @@
+gcloud alpha compute tpus queued-resources create w-train-1-0 \
+  --project=lab \
+  --zone=us-east5-b \
+  --accelerator-type=v6e-1 \
+  --runtime-version=v2-alpha-tpuv6e \
+  --description='windlass run train, claim train-1-0' \
+  --labels=team=nlp,windlass=true,windlass-claim=train-1-0,windlass-run=train,windlass-expires=1760086400 \
+  --metadata=windlass-claim=train-1-0,windlass-nodes=1,windlass-folder=gs://runs/runs/train/attempts/1/train-1-0,enable-oslogin=TRUE,block-project-ssh-keys=TRUE \
+  --metadata-from-file="startup-script=$startup_script" \
+  --network=default \
+  --internal-ips \
+  --scopes=https://www.googleapis.com/auth/cloud-platform \
+  --node-id=w-train-1-0-0 \
+  --valid-until-duration=86400s \
+  --provisioning-model=flex-start \
+  --max-run-duration=86400s

@@ -1,0 +1,19 @@
+gcloud alpha compute tpus queued-resources create w-train-1-0 \
+  --project=lab \
+  --zone=us-central2-b \
+  --accelerator-type=v4-8 \
+  --runtime-version=tpu-ubuntu2204-base \
+  --description='windlass run train, claim train-1-0' \
+  --labels=team=nlp,windlass=true,windlass-claim=train-1-0,windlass-run=train,windlass-expires=1760086400 \
+  --metadata=windlass-claim=train-1-0,windlass-nodes=1,windlass-folder=gs://runs/runs/train/attempts/1/train-1-0,enable-oslogin=TRUE,block-project-ssh-keys=TRUE \
+  --metadata-from-file="startup-script=$startup_script" \
+  --network=default \
+  --subnetwork=research \
+  --internal-ips \
+  --scopes=https://www.googleapis.com/auth/cloud-platform \
+  --service-account=runs@lab.iam.gserviceaccount.com \
+  --shielded-secure-boot \
+  --boot-disk=kms-key=projects/lab/locations/us-central2/keyRings/r/cryptoKeys/k \
+  --node-id=w-train-1-0-0 \
+  --valid-until-duration=86400s \
+  --reservation=projects/lab/locations/us-central2-b/reservations/block-1

@@ -1,0 +1,15 @@
+gcloud compute tpus queued-resources create w-train-1-0 \
+  --project=lab \
+  --zone=us-central1-a \
+  --accelerator-type=v5litepod-16 \
+  --runtime-version=v2-alpha-tpuv5-lite \
+  --description='windlass run train, claim train-1-0' \
+  --labels=team=nlp,windlass=true,windlass-claim=train-1-0,windlass-run=train,windlass-expires=1760086400 \
+  --metadata=windlass-claim=train-1-0,windlass-nodes=4,windlass-folder=gs://runs/runs/train/attempts/1/train-1-0,enable-oslogin=TRUE,block-project-ssh-keys=TRUE \
+  --metadata-from-file="startup-script=$startup_script" \
+  --network=default \
+  --internal-ips \
+  --scopes=https://www.googleapis.com/auth/cloud-platform \
+  --node-id=w-train-1-0-0 \
+  --valid-until-duration=86400s \
+  --spot
