@@ -190,6 +190,8 @@ class Observer:
         """Of all engines that the run has claims with: the most patient of each."""
         names = {state.run.engine, *(claim.engine for claim in _open(state.claims))}
         each = [self._site.engine(name).limits() for name in sorted(names)]
+        if len(each) == 1:
+            return each[0]
         return replace(
             each[0],
             start_timeout_s=max(one.start_timeout_s for one in each),

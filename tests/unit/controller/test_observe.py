@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from builders import make_attempt, make_claim
-from controllers import GONE, PENDING, RUNNING
+from controllers import GONE, PENDING, RUNNING, ToldEngine
 from windlass.agent import layout
 from windlass.controller.observe import CANNOT_LOOK, NOT_ASKED, NOT_FOUND, Observer
-from windlass.engines.base import Seen
+from windlass.controller.renting import Gang
+from windlass.controller.view import Measured
+from windlass.engines.base import Limits, Seen
 from windlass.errors import EngineTransient
+from windlass.spec.canonical import to_json
+from windlass.spec.model import Limits as SpecLimits
+from windlass.spec.model import Spec, Work
 from windlass.state.model import RunState
 from windlass.state.phases import AttemptPhase, ClaimPhase, RunPhase
 
@@ -50,7 +56,11 @@ def test_a_claim_that_was_not_submitted_yet_is_not_gone(controller, observer):
     assert claim.gone_for_s is None
 
 
-MUST_GO = {"ending": AttemptPhase.ENDING, "ended": AttemptPhase.ENDED}
+MUST_GO = {
+    "ending": AttemptPhase.ENDING,
+    "ended": AttemptPhase.ENDED,
+    "out of the race": AttemptPhase.STARTING,
+}
 
 
 @pytest.mark.parametrize("phase", MUST_GO.values(), ids=MUST_GO)
@@ -73,7 +83,11 @@ def test_a_search_that_failed_is_no_proof(controller, observer):
     assert claim.gone_for_s is None
 
 
-TROUBLES = {"it cannot be asked": EngineTransient("no"), "it has a bug": KeyError("oops")}
+TROUBLES = {
+    "it cannot be asked": EngineTransient("no"),
+    "we may not ask it": CredentialsMissing("no", remedy="log in"),
+    "it has a bug": KeyError("oops"),
+}
 
 
 @pytest.mark.parametrize("trouble", TROUBLES.values(), ids=TROUBLES)
@@ -129,3 +143,44 @@ def test_limits_and_restarts_come_with_the_view(controller, observer):
     view = look(observer, state_of(controller))
     assert view.limits == controller.engine.limits()
     assert view.restarts_max == 10
+
+
+class Patient(ToldEngine):
+    def limits(self):
+        return Limits(nodes_max=9, start_timeout_s=900.0, stale_s=10.0, notice_s=5.0)
+
+
+def test_a_run_with_claims_at_several_engines_has_the_patience_of_all(controller):
+    engines = {"told": controller.engine, "patient": Patient()}
+    observer = Observer(replace(controller.site, engine=engines.__getitem__), on_bug=print)
+    state = state_of(controller)
+    other = make_claim("r", index=1, engine="patient", phase=ClaimPhase.ASKED)
+    limits = look(observer, replace(state, claims=(*state.claims, other))).limits
+    assert (limits.start_timeout_s, limits.stale_s, limits.notice_s) == (900.0, 10.0, 30.0)
+
+
+def test_nothing_is_read_for_a_claim_that_never_had_a_machine(controller, observer):
+    controller.leave("r", layout.heartbeat(1, "r-1-0", 0), {"beat": 1, "state": "running"})
+    state = state_of(controller, refused="out-of-stock", phase=ClaimPhase.CANCELLING)
+    (claim,) = look(observer, state).claims
+    assert claim.nodes[0].beat_age_s is None
+
+
+def test_the_nodes_of_a_claim_are_those_of_what_it_rents(controller, observer):
+    state = state_of(controller, offer="z/v5e-16/spot", accelerators="v5e-16")
+    state = replace(state, claims=(replace(state.claims[0], nodes=2),))
+    (claim,) = look(observer, state).claims
+    assert len(claim.nodes) == 8
+
+
+def test_saves_are_measured_where_money_depends_on_them(controller, observer):
+    spec = Spec(name="r", run="true", limits=SpecLimits(budget_usd=5.0), work=Work(steps=100))
+    options = json.dumps({"rented": Gang(offer="z/m/spot", buy="spot")._asdict()})
+    run = controller.add(spec=to_json(spec), options=options)
+    controller.start()
+    said = {"step": 50, "event": "saved", "seconds": 4.0}
+    controller.leave("r", f"{layout.rank(1, 'r-1-0', 0, 0)}/progress-00001.jsonl", said)
+    state = RunState(run=replace(run, attempt=1), attempt=make_attempt(), claims=())
+    assert look(observer, state).measured == Measured(save_s=4.0, saved_share=0.5)
+    free = replace(state, run=replace(state.run, id="s", options="{}"))
+    assert look(observer, free).measured == Measured()
