@@ -50,8 +50,6 @@ INHERITED = (
 TOKENS = {"WINDLASS_TOKEN_COMMAND": f"{shlex.quote(sys.executable)} -m windlass.google.token"}
 DEFAULT_ENGINE = "local"
 PROJECT_VARIABLES = ("GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT")
-UNDER_WAY_S = 3600.0
-"""A command that keeps secrets for a run has written the run long before that."""
 
 
 def home_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -367,29 +365,14 @@ class Home:
         )
         return worker.run()
 
-    def _forget_secrets(self, run_id: str) -> None:
-        path = self.secrets.path(run_id)
-        if path is not None and self._is_over(run_id, path.stat().st_mtime):
-            self.secrets.forget(run_id)
-
-    def _is_over(self, run_id: str, kept_at: float) -> bool:
-        """Whether nobody needs secrets any more that were kept at this time. Those of a run that
-        is not there yet, or that were kept after its end, are of a command that is under way."""
-        from windlass.state.phases import is_ended
-
-        run = self.store().get_run(run_id)
-        if run is not None and not is_ended(run.phase):
-            return False
-        if run is not None and run.ended_at is not None and kept_at <= run.ended_at:
-            return True
-        return self.world.clock.now() - kept_at > UNDER_WAY_S
-
     def _loop(self) -> Loop:
+        from windlass.controller.forgetting import Forgetting
         from windlass.controller.loop import Loop
         from windlass.controller.site import Site
         from windlass.engines.registry import engine_names
 
-        self.secrets.forget_if(self._is_over)
+        forgetting = Forgetting(self.store(), self.secrets, clock=self.world.clock)
+        forgetting.sweep()
         site = Site(
             world=self.world,
             store=self.store(),
@@ -397,7 +380,7 @@ class Home:
             engine_names=tuple(engine_names()),
             folder_url=self.folders.url,
         )
-        return Loop(site, on_ended=self._forget_secrets, on_bug=_report_bug)
+        return Loop(site, on_ended=forgetting.after_end, on_bug=_report_bug)
 
 
 def _rented(chosen: Candidate, others: Sequence[Candidate]) -> tuple[Gang, ...]:

@@ -14,8 +14,9 @@ import pytest
 
 from builders import make_attempt, make_claim, make_event, make_run
 from gangs import until
-from windlass.assemble import INHERITED, UNDER_WAY_S, Home, home_path, open_home
+from windlass.assemble import INHERITED, Home, home_path, open_home
 from windlass.controller import workers
+from windlass.controller.forgetting import UNDER_WAY_S
 from windlass.errors import HomeUnusable, OptionRefused, SecretMissing
 from windlass.planner.history import History
 from windlass.spec.canonical import to_json
