@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from windlass.errors import HomeUnusable, OptionRefused
+from windlass.errors import HomeUnusable
 
 if TYPE_CHECKING:
     from windlass.agent.folder import Folder
@@ -49,7 +49,6 @@ INHERITED = (
 # Agents and ranks on the caller's own machine have no metadata server to ask for tokens.
 TOKENS = {"WINDLASS_TOKEN_COMMAND": f"{shlex.quote(sys.executable)} -m windlass.google.token"}
 DEFAULT_ENGINE = "local"
-PROJECT_VARIABLES = ("GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT")
 
 
 def home_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -198,7 +197,7 @@ class Home:
 
         spec = self.admitted(spec, spec_path)
         check_present(spec.secrets, self.caller)
-        name = engine or self.engine_name(spec)
+        name = engine or self.engines_for(spec)[0]
         ask = Ask(
             spec=spec,
             spec_file=spec_path,
@@ -233,39 +232,24 @@ class Home:
         # Last: when this is cut short, the run is still known and can be removed again.
         self.store().delete_run(run.id)
 
-    def engine_name(self, spec: Spec) -> str:
-        """The engine that runs the spec: its own choice, else the configuration's."""
-        return self.engines_for(spec)[0]
-
     def engines_for(self, spec: Spec) -> tuple[str, ...]:
-        """The engines that may run the spec, the first choice first."""
+        """The engines that may run the spec, first choice first: its own, else the user's."""
         return spec.where.engines or tuple(self.config.engines) or (DEFAULT_ENGINE,)
-
-    # ---- policy ----------------------------------------------------------------------------
 
     @cached_property
     def policy(self) -> Policy | None:
         """The platform team's policy; None where the configuration names none."""
-        if not (self.path / "config.yaml").exists() or self.config.policy is None:
-            return None
         from windlass.governance.policy_source import read_policy
 
         return read_policy(self.config.policy, home=self.path, session=lambda: self.google_session)
 
     def admitted(self, spec: Spec, path: Path) -> Spec:
         """The spec with what the policy fills in. PolicyDenied when the policy forbids it."""
-        if self.policy is None:
+        if self.config.policy is None or self.policy is None:
             return spec
         from windlass.governance.admission import admitted
-        from windlass.spec.document import read_bounded
 
-        return admitted(
-            spec,
-            self.policy,
-            engines=self.engines_for(spec),
-            text=read_bounded(path),
-            path=str(path),
-        )
+        return admitted(spec, self.policy, engines=self.engines_for(spec), path=path)
 
     # ---- engines ---------------------------------------------------------------------------
 
@@ -274,11 +258,12 @@ class Home:
         if name not in self._engines:
             from windlass.engines.registry import build_engine
 
-            self._engines[name] = build_engine(name, self._site)
+            self._engines[name] = build_engine(name, self.site)
         return self._engines[name]
 
     @cached_property
-    def _site(self) -> EngineSite:
+    def site(self) -> EngineSite:
+        """What engines are built from."""
         from windlass.engines.site import EngineSite, GoogleSite
         from windlass.ports.process import Processes
 
@@ -307,15 +292,10 @@ class Home:
 
     @property
     def project(self) -> str:
-        """The project that things are rented in: the configuration's, else the environment's."""
-        named = (self.caller.get(name) for name in PROJECT_VARIABLES)
-        found = self.config.project or next(filter(None, named), "")
-        if not found:
-            raise OptionRefused(
-                "nobody has said which Google Cloud project to use",
-                remedy=f"Write `project: my-project` into {self.path / 'config.yaml'}.",
-            )
-        return found
+        """The project that things are rented in."""
+        from windlass.google.access import chosen_project
+
+        return chosen_project(self.config.project, self.caller, file=self.path / "config.yaml")
 
     @cached_property
     def _google(self) -> Access:

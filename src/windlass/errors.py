@@ -160,13 +160,8 @@ class PolicyDenied(UserError):
 
     code = "policy-denied"
 
-    def __init__(self, path: str, problems: Sequence[Problem]) -> None:
-        noun = "breach" if len(problems) == 1 else "breaches"
-        super().__init__(
-            f"{path}: {len(problems)} {noun} of the policy",
-            remedy="Mend the lines above, or ask the platform team; nothing was started.",
-        )
-        self.path = path
+    def __init__(self, message: str, *, remedy: str, problems: Sequence[Problem] = ()) -> None:
+        super().__init__(message, remedy=remedy)
         self.problems = tuple(problems)
 
 

@@ -31,7 +31,7 @@ class Foresight:
         self._spec = spec
         self._path = spec_path
         self._is_shown = is_shown
-        self._engine = home.engine_name(spec)
+        self._engine = home.engines_for(spec)[0]
         self._is_rented = home.engine(self._engine).limits().is_rented
         self._plan: Plan | None = None
 

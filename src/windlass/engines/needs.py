@@ -47,5 +47,7 @@ class Needs:
     probes: Callable[[Catalog, Offer, str], Sequence[Probe]] = _nothing
     is_networked: bool = True
     """Whether its machines are in a network of the project's."""
+    has_gpudirect: bool = False
+    """Whether gangs of some machine types need networks for their GPUs."""
     takes_slices: bool = False
     """Whether it rents TPU slices, and no VMs."""

@@ -5,14 +5,31 @@ Must not call anything by itself.
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 
 import httpx
 
 from windlass.agent.bucket import BucketFolder
 from windlass.agent.storage import Storage
+from windlass.errors import OptionRefused
 from windlass.google.credentials import AmbientBearer
 from windlass.google.session import Session
+
+PROJECT_VARIABLES = ("GOOGLE_CLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT")
+
+
+def chosen_project(configured: str | None, caller: Mapping[str, str], *, file: Path) -> str:
+    """The project that things are rented in: the configuration's, else the environment's."""
+    found = configured or next(filter(None, map(caller.get, PROJECT_VARIABLES)), "")
+    if not found:
+        raise OptionRefused(
+            "nobody has said which Google Cloud project to use",
+            remedy=f"Write `project: my-project` into {file}.",
+        )
+    return found
 
 
 class Access:
@@ -22,6 +39,8 @@ class Access:
         client = httpx.Client()
         self._bearer = AmbientBearer(client)
         self.session = Session(client, self._bearer)
+        # Whoever was given the session may outlive us, and nobody else closes the client.
+        weakref.finalize(self.session, client.close)
 
     def open_folder(self, url: str) -> BucketFolder:
         """A folder in a bucket. Credentials are looked for when something is first asked."""

@@ -5,10 +5,13 @@ Must not know where policy and configuration lie: it is told.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from windlass.engines.registry import google_engines
 from windlass.errors import PolicyDenied, Problem
 from windlass.policy.document import Policy
 from windlass.policy.rules import Breach, Circumstances, breaches, filled
+from windlass.spec.document import read_bounded
 from windlass.spec.model import Spec
 from windlass.spec.places import Places
 
@@ -30,13 +33,18 @@ def problems_of(
     return sorted(problems, key=lambda one: (one.line, one.column))
 
 
-def admitted(
-    spec: Spec, policy: Policy, *, engines: tuple[str, ...], text: bytes, path: str
-) -> Spec:
-    """The spec with what the policy fills in. Raises PolicyDenied with every breach."""
-    problems = problems_of(spec, policy, engines=engines, text=text, path=path)
+def admitted(spec: Spec, policy: Policy, *, engines: tuple[str, ...], path: Path) -> Spec:
+    """The spec of that file with what the policy fills in. Raises PolicyDenied with every
+    breach."""
+    text = read_bounded(path)
+    problems = problems_of(spec, policy, engines=engines, text=text, path=str(path))
     if problems:
-        raise PolicyDenied(path, problems)
+        noun = "breach" if len(problems) == 1 else "breaches"
+        raise PolicyDenied(
+            f"{path}: {len(problems)} {noun} of the policy",
+            remedy="Mend the lines above, or ask the platform team; nothing was started.",
+            problems=problems,
+        )
     return filled(spec, policy, circumstances(engines))
 
 

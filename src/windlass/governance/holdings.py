@@ -33,7 +33,11 @@ SUNDRY = (
     ("subnetworks", "subnetwork", False),
     ("routers", "router", False),
 )
-EVERYWHERE_ONCE = (("networks", "network"), ("firewalls", "firewall"))
+EVERYWHERE_ONCE = (
+    ("instanceTemplates", "template"),
+    ("networks", "network"),
+    ("firewalls", "firewall"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +173,8 @@ def _holding(kind: str, collection: str, scope: str, one: Mapping[str, Any]) -> 
 
 def _queued(tpu: Tpu) -> Iterator[Holding]:
     for one in tpu.queued(EVERYWHERE):
-        specs = (one.get("tpu") or {}).get("nodeSpec") or ()
-        labels = (specs[0].get("node") or {}).get("labels") if specs else None
+        specs = _at(one, "tpu.nodeSpec") or ()
+        labels = _at(specs[0], "node.labels") if specs else None
         if (labels or {}).get(OURS) == "true":
             yield _located("queued", "queuedResources", one, labels or {})
 
@@ -218,6 +222,13 @@ def _buckets(buckets: Buckets) -> Iterator[Holding]:
                 made_at=moment(one.get("timeCreated")),
                 raw=one,
             )
+
+
+def _at(value: Any, path: str) -> Any:
+    """What stands at a path of keys; None where something is missing."""
+    for key in path.split("."):
+        value = (value or {}).get(key)
+    return value
 
 
 def moment(text: Any) -> float | None:

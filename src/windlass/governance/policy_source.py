@@ -20,8 +20,11 @@ WEB_URL = "https://"
 OBJECT = "https://storage.googleapis.com/storage/v1/b/{}/o/{}"
 
 
-def read_policy(where: str, *, home: Path, session: Callable[[], Session]) -> Policy:
-    """The policy at a path (counted from the home folder), `gs://` or `https://`."""
+def read_policy(where: str | None, *, home: Path, session: Callable[[], Session]) -> Policy | None:
+    """The policy at a path (counted from the home folder), `gs://` or `https://`; None where
+    nobody names one."""
+    if where is None:
+        return None
     if where.startswith(BUCKET_URL):
         return parse_policy(_from_bucket(where, session()), path=where)
     if where.startswith(WEB_URL):

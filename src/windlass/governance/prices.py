@@ -27,7 +27,7 @@ DISK_ITEMS = {
     "hyperdisk-balanced": "hyperdisk_balanced_capacity",
     "hyperdisk-ml": "hyperdisk_ml_capacity",
 }
-FREE = frozenset({"network", "subnetwork", "firewall", "placement", "group", "queued"})
+FREE = frozenset({"network", "subnetwork", "firewall", "placement", "template", "group", "queued"})
 """What costs nothing by itself: a group's and a queued resource's machines are counted alone."""
 OFF = frozenset({"TERMINATED", "STOPPED", "SUSPENDED"})
 

@@ -44,8 +44,8 @@ class Verdict(StrEnum):
 
 # What is deleted first; the rest hangs on it.
 ORDER = (
-    "training queued slice group instance disk address placement router firewall subnetwork "
-    "network bucket"
+    "training queued slice group template instance disk address placement router firewall "
+    "subnetwork network bucket"
 ).split()
 
 

@@ -6,6 +6,7 @@ import ipaddress
 
 import pytest
 
+from claims import make_claim_request
 from doors import CATALOG, PROJECT, House
 from houses import session_of
 from windlass.engines.compute.instance import interfaces
@@ -15,6 +16,7 @@ from windlass.google.compute import Compute
 from windlass.governance.network import Network, Step
 
 REGION = "us-central1"
+GANG = make_claim_request(nodes=2)
 SELLING = {one.region for one in CATALOG.offers(machine="a3-ultragpu-8g")}
 WITHOUT = min({zone.rpartition("-")[0] for zone in CATALOG.zones} - SELLING)
 
@@ -129,7 +131,7 @@ def test_gpudirect_machines_get_networks_of_their_own(bench, machine, networks, 
 def test_every_network_that_a_machine_is_attached_to_is_there(bench, machine):
     bench.up(machine=machine)
     offer = next(one for one in CATALOG.offers(machine=machine) if one.region == REGION)
-    for nic in interfaces(offer, ComputeOptions(network="windlass")):
+    for nic in interfaces(GANG, offer, ComputeOptions(network="windlass")):
         name = nic["subnetwork"].rpartition("/")[2]
         assert nic["network"].startswith("global/networks/windlass")
         subnet = bench.compute.get(f"regions/{REGION}", "subnetworks", name)
@@ -146,7 +148,7 @@ def test_no_two_networks_of_one_machine_overlap(bench):
                 "ipCidrRange"
             ]
         )
-        for one in interfaces(offer, ComputeOptions(network="windlass"))
+        for one in interfaces(GANG, offer, ComputeOptions(network="windlass"))
     ]
     assert len(ranges) == 10
     for index, one in enumerate(ranges):

@@ -53,7 +53,7 @@ def command(
     return WRONG if any(found.values()) else 0
 
 
-def _policy(home: Home, where: str) -> Policy:
+def _policy(home: Home, where: str) -> Policy | None:
     from windlass.governance.policy_source import read_policy
 
     return read_policy(where, home=Path.cwd(), session=lambda: home.google_session)

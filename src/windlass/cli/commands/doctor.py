@@ -10,12 +10,13 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from windlass.cli.params import json_option
+from windlass.policy.findings import Finding
 
 if TYPE_CHECKING:
     from windlass.assemble import Home
@@ -24,24 +25,25 @@ DISK_LOW_BYTES = 5 << 30
 _MARKS = {"ok": ("✔", "green"), "note": ("•", "dim"), "bad": ("✘", "red")}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing that was looked at."""
-
-    name: str
-    verdict: str
-    """`ok`, `note` (worth knowing) or `bad` (something will not work)."""
-    said: str
-    remedy: str = ""
-
-
 @click.command("doctor")
+@click.option("--on", "engine", metavar="ENGINE", help="Check the project that an engine rents in.")
+@click.option(
+    "--spec",
+    "spec_path",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="With `--on`: check what this spec would need.",
+)
 @json_option
-def command(is_json: bool) -> int:
-    """Check this machine and say what is missing. Exit status 3 when something is."""
+def command(engine: str | None, spec_path: Path | None, is_json: bool) -> int:
+    """Check this machine and say what is missing. Exit status 3 when something is.
+
+    With `--on gcp`, or the name of one engine that rents from Google, the project is checked
+    instead: credentials, APIs, permissions, quotas, networks, buckets, and what is dangerous.
+    """
     from windlass.assemble import open_home
 
-    findings = list(examine(open_home()))
+    findings = _findings(open_home(), engine, spec_path)
     if is_json:
         from windlass.cli.documents import print_json
 
@@ -54,6 +56,18 @@ def command(is_json: bool) -> int:
     else:
         sys.stdout.write(_text(findings) + "\n")
     return 3 if any(one.verdict == "bad" for one in findings) else 0
+
+
+def _findings(home: Home, engine: str | None, spec_path: Path | None) -> list[Finding]:
+    from windlass.errors import OptionRefused
+
+    if engine is None:
+        if spec_path is not None:
+            raise OptionRefused("--spec needs --on", remedy="Add `--on gcp`.")
+        return list(examine(home))
+    from windlass.cli.preflight import preflight
+
+    return list(preflight(home, engine, spec_path))
 
 
 def examine(home: Home) -> Iterator[Finding]:

@@ -97,7 +97,7 @@ def show(is_json: bool) -> None:
 
 def _network() -> Network:
     from windlass.assemble import open_home
-    from windlass.cli.waiting import pause
+    from windlass.cli.attach import pause
     from windlass.google.compute import Compute
     from windlass.governance.network import Network
 
@@ -141,8 +141,8 @@ def _tell(steps: Sequence[Step]) -> None:
     from windlass.cli.table import draw
     from windlass.cli.terminal import width
 
-    header = ("STATE", "KIND", "NAME", "WHERE", "USD/DAY", "FOR")
-    rows = [
+    header: tuple[str, ...] = ("STATE", "KIND", "NAME", "WHERE", "USD/DAY", "FOR")
+    rows: list[tuple[str, ...]] = [
         (
             step.done,
             NOUNS[step.collection],
@@ -154,6 +154,8 @@ def _tell(steps: Sequence[Step]) -> None:
         for step in steps
     ]
     total = sum(step.usd_per_day for step in steps)
+    if not any(step.why for step in steps):
+        header, rows = header[:-1], [row[:-1] for row in rows]
     table = draw(header, rows, width=width(sys.stdout), right=frozenset({4}))
     sys.stdout.write(f"{table}\n\nAt most {total:.2f} USD a day, and what flows through NAT.\n")
 

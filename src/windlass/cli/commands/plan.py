@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from windlass.planner.quota import Quota
 
 COMMITMENTS = {"1y": 1, "3y": 3}
+LIVE = "live"
+"""Instead of a file: what Google says now."""
 
 
 @click.command("plan")
@@ -37,7 +39,7 @@ COMMITMENTS = {"1y": 1, "3y": 3}
     "quota_path",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="What is free of each quota: `region: {metric: free}`.",
+    help="What is free of each quota: `region: {metric: free}`; `live` asks Google.",
 )
 @click.option(
     "--commit",
@@ -56,7 +58,7 @@ COMMITMENTS = {"1y": 1, "3y": 3}
 def command(paths: tuple[Path, ...], assumptions: bool, is_json: bool, **options: Any) -> None:
     """Price the spec in the file SPEC: the best ways to buy it, in total dollars and time.
 
-    Nothing is rented and nothing is asked of Google.
+    Nothing is rented, and nothing is asked of Google unless `--quota live` says so.
     """
     from windlass.assemble import open_home
 
@@ -65,7 +67,7 @@ def command(paths: tuple[Path, ...], assumptions: bool, is_json: bool, **options
         _show_assumptions(home, paths, is_json=is_json)
         return
     _check(paths, is_compared=options["is_compared"])
-    circumstances = _circumstances(options)
+    circumstances = _circumstances(home, options)
     if options["offer"] and not options["is_compared"]:
         # Also where nothing can be done: then above all one wants to know why.
         plan = _plan(home, paths[0], circumstances, must_be_feasible=False)
@@ -99,16 +101,24 @@ def _plan(
     return planned(home, load_spec(path), circumstances)
 
 
-def _circumstances(options: dict[str, Any]) -> Circumstances:
+def _circumstances(home: Home, options: dict[str, Any]) -> Circumstances:
     from windlass.planner.ask import Circumstances
     from windlass.planner.quota import Quota
 
     return Circumstances(
-        quota=_read_quota(options["quota_path"]) if options["quota_path"] else Quota(),
+        quota=_quota(home, options["quota_path"]) if options["quota_path"] else Quota(),
         commitment_years=COMMITMENTS.get(options["commit"] or ""),
         places=dict(_place(text) for text in options["places"]),
         is_managed=options["is_managed"],
     )
+
+
+def _quota(home: Home, path: Path) -> Quota:
+    if str(path) != LIVE:
+        return _read_quota(path)
+    from windlass.governance.quota import read_room
+
+    return read_room(home.google_session, home.project, home.catalog).quota()
 
 
 def _read_quota(path: Path) -> Quota:

@@ -76,8 +76,8 @@ def _wish(strangers: bool, older_than: str) -> Wish:
 def _apply(
     home: Home, doomed: Sequence[Judged], *, is_yes: bool, is_json: bool
 ) -> list[tuple[Judged, WindlassError | None]]:
+    from windlass.cli.attach import pause
     from windlass.cli.questions import is_sure
-    from windlass.cli.waiting import pause
     from windlass.cli.words import plural
     from windlass.governance.reaping import Reaper
 

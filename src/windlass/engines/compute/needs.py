@@ -56,4 +56,5 @@ NEEDS = Needs(
         **BUCKETS,
     },
     probes=probes,
+    has_gpudirect=True,
 )

@@ -1,0 +1,56 @@
+"""What `windlass doctor --on` looks at, put together from home, options and a plan.
+
+Must not look itself: windlass.governance does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from windlass.errors import OptionRefused
+from windlass.policy.findings import Finding
+
+if TYPE_CHECKING:
+    from windlass.assemble import Home
+    from windlass.governance.preflight.subject import Subject
+
+PLACES = 5
+"""So many of the plan's best are looked at."""
+
+
+def preflight(home: Home, engine: str, spec_path: Path | None) -> Iterator[Finding]:
+    """Findings about the project that the engine would rent in."""
+    from windlass.engines.registry import google_engines
+    from windlass.governance.preflight.examine import examine
+    from windlass.governance.preflight.subject import Subject
+
+    engines = tuple(google_engines(engine))
+    if not engines:
+        raise OptionRefused(
+            f"{engine!r} rents nothing from Google",
+            remedy=f"Use one of gcp, {', '.join(google_engines())}.",
+        )
+    subject = Subject(
+        session=home.google_session,
+        project=home.project,
+        catalog=home.catalog,
+        engines=engines,
+        run_folder=home.config.run_folder or "",
+    )
+    if home.policy is not None:
+        subject = replace(subject, policy=home.policy)
+    yield from examine(_with_spec(home, subject, spec_path) if spec_path else subject)
+
+
+def _with_spec(home: Home, subject: Subject, path: Path) -> Subject:
+    from windlass.cli.planning import plan_in
+    from windlass.governance.preflight.subject import Wanted
+    from windlass.spec.load import load_spec
+
+    spec = home.admitted(load_spec(path), path)
+    best = plan_in(home, spec).candidates[:PLACES]
+    wanted = tuple(Wanted(one.offer, one.estimate.gang.chips) for one in best)
+    return replace(subject, spec=spec, wanted=wanted)

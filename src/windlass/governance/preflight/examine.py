@@ -1,0 +1,49 @@
+"""Preflight, check by check: one that cannot be carried out is a finding too.
+
+Must not stop at the first thing that is wrong, unless nothing else can be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from windlass.errors import CredentialsMissing, EngineTransient, WindlassError
+from windlass.governance.preflight import places, project, room, security
+from windlass.governance.preflight.subject import Subject
+from windlass.policy.findings import Finding, bad, ok
+
+Check = Callable[[Subject], Iterator[Finding]]
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("apis", project.apis),
+    ("permissions", project.permissions),
+    ("quota", room.quotas),
+    ("places", places.things),
+    ("network", places.networks),
+    ("GPU networks", places.data_networks),
+    ("buckets", places.buckets),
+    ("security", security.security),
+)
+
+
+def examine(subject: Subject) -> Iterator[Finding]:
+    """Every finding, in the order to show them."""
+    try:
+        found = list(project.project(subject))
+    except CredentialsMissing as error:
+        yield bad("credentials", error.message, error.remedy)
+        return
+    except EngineTransient as error:
+        yield bad("google", error.message, "Try again when Google can be reached from here.")
+        return
+    except WindlassError as error:
+        yield bad("project", error.message, error.remedy)
+        return
+    yield ok("credentials", "Google accepts them")
+    yield from found
+    if any(one.verdict == "bad" for one in found):
+        return
+    for name, check in CHECKS:
+        try:
+            yield from list(check(subject))
+        except WindlassError as error:
+            yield bad(name, error.message, error.remedy)
