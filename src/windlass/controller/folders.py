@@ -108,12 +108,11 @@ class RunFolders:
             self._empty(self._open(url))
         shutil.rmtree(self.path(run_id), ignore_errors=True)
 
-    def agent_url(self, agent: Callable[[], Path]) -> str:
-        """Where machines that are rented find the agent's program; put there once per content.
+    def agent_place(self, program: Path) -> str:
+        """Where the agent's program is put for machines that are rented.
 
         Raises:
             OptionRefused: run folders are on this machine, where no such machine can look.
-            FolderUnreachable: it cannot be put there.
         """
         if self._chosen is None or not self._chosen.startswith("gs://"):
             raise OptionRefused(
@@ -121,19 +120,29 @@ class RunFolders:
                 remedy="Write `run_folder: gs://my-bucket/windlass` into "
                 f"{self.home / 'config.yaml'}.",
             )
+        return f"{self._chosen}/{AGENTS}/{program.name}"
+
+    def agent_url(self, agent: Callable[[], Path]) -> str:
+        """Where machines that are rented find the agent's program; put there once per content.
+
+        Raises:
+            OptionRefused: run folders are on this machine, where no such machine can look.
+            FolderUnreachable: it cannot be put there.
+        """
         program = agent()
-        name = f"{AGENTS}/{program.name}"
-        if name not in self._agents:
+        url = self.agent_place(program)
+        if url not in self._agents:
+            base, _, name = url.rpartition(f"/{AGENTS}/")
             try:
                 # Its name is a hash of what it is made of: one that is there is the same.
-                self._open(self._chosen).create(name, program.read_bytes())
+                self._open(base).create(f"{AGENTS}/{name}", program.read_bytes())
             except OSError as error:
                 raise FolderUnreachable(
-                    f"the agent's program cannot be put into {self._chosen}: {error}",
+                    f"the agent's program cannot be put into {base}: {error}",
                     remedy="Check that the bucket is there and that you may write to it.",
                 ) from error
-            self._agents.add(name)
-        return f"{self._chosen}/{name}"
+            self._agents.add(url)
+        return url
 
     @staticmethod
     def _empty(folder: Folder) -> None:

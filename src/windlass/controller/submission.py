@@ -61,7 +61,7 @@ def submit(
     can never hold it."""
     now = world.clock.now()
     for _ in range(TRIES):
-        run = _new_run(ask, run_id=f"{slug(ask.spec.name)}-{world.entropy.id()}", now=now)
+        run = new_run(ask, run_id=f"{slug(ask.spec.name)}-{world.entropy.id()}", now=now)
         run = _choose(engine, run)
         folder = folders.path(run.id)
         if not _make(folder):
@@ -104,7 +104,8 @@ def _first_event(run: Run, source: Source) -> Event:
     )
 
 
-def _new_run(ask: Ask, *, run_id: str, now: float) -> Run:
+def new_run(ask: Ask, *, run_id: str, now: float) -> Run:
+    """The run of a spec, which nobody knows of yet."""
     ttl_s = ask.spec.limits.ttl_s
     options: dict[str, Any] = {
         "emulate": ask.is_emulated,

@@ -43,5 +43,5 @@ class Renders(Protocol[Request]):
         """11. A shell script that asks for the same with gcloud."""
 
     def terraform(self, request: Request) -> str:
-        """12. The same as resources of Terraform's google provider. Raises RenderingMissing where
+        """12. The same as resources of Terraform's google provider. Raises OptionRefused where
         it has none."""
