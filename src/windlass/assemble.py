@@ -90,9 +90,11 @@ class Home:
         """The real world."""
         from dataclasses import replace
 
+        from windlass.ports.clock import clock_from
         from windlass.ports.world import system_world
 
-        return replace(system_world(), open_folder=self._open_folder)
+        clock = clock_from(self.path / "clock.json")
+        return replace(system_world(), clock=clock, open_folder=self._open_folder)
 
     def _open_folder(self, url: str) -> Folder:
         if url.startswith("gs://"):
@@ -207,7 +209,7 @@ class Home:
             environment={key: self.caller[key] for key in INHERITED if key in self.caller}
             | (TOKENS if self.folders.needs_bucket(spec) else {}),
             caller=self.caller,
-            rented=_rented(chosen, others) if chosen else (),
+            rented=_rented([chosen, *others], self.engines_for(spec)) if chosen else (),
         )
         run = submit(
             ask,
@@ -349,7 +351,6 @@ class Home:
         from windlass.controller.forgetting import Forgetting
         from windlass.controller.loop import Loop
         from windlass.controller.site import Site
-        from windlass.engines.registry import engine_names
 
         forgetting = Forgetting(self.store(), self.secrets, clock=self.world.clock)
         forgetting.sweep()
@@ -357,16 +358,21 @@ class Home:
             world=self.world,
             store=self.store(),
             engine=self.engine,
-            engine_names=tuple(engine_names()),
+            engine_names=(DEFAULT_ENGINE,),
             folder_url=self.folders.url,
         )
         return Loop(site, on_ended=forgetting.after_end, on_bug=_report_bug)
 
 
-def _rented(chosen: Candidate, others: Sequence[Candidate]) -> tuple[Gang, ...]:
+def _rented(chosen: Sequence[Candidate], engines: Sequence[str]) -> tuple[Gang, ...]:
     from windlass.controller.renting import rented
+    from windlass.engines.registry import renter
 
-    return (rented(chosen), *(rented(other) for other in others if other.id != chosen.id))
+    each = {one.id: one for one in chosen}.values()
+    return tuple(
+        rented(one, engine=renter(engines, is_slice=one.offer.slice is not None) or "")
+        for one in each
+    )
 
 
 def _user() -> str:

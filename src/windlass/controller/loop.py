@@ -12,7 +12,7 @@ from windlass.controller.observe import Observer
 from windlass.controller.site import Site
 from windlass.controller.step import Stepper
 from windlass.controller.view import View
-from windlass.engines.base import Seen
+from windlass.engines.base import Owned, Seen
 from windlass.errors import (
     EngineError,
     LeaseLost,
@@ -188,16 +188,28 @@ class Loop:
             for claim in state.claims
             if claim.phase is not ClaimPhase.GONE
         }
-        for name in self._site.engine_names:
+        for name in self._searched():
             try:
                 engine = self._site.engine(name)
+                is_shared = engine.limits().is_rented
                 for owned in engine.owned():
-                    if owned.claim not in wanted:
+                    if owned.claim not in wanted and not (is_shared and self._is_foreign(owned)):
                         engine.cancel(owned.handle)
             except (EngineError, SetupError):
                 continue  # It is asked again at the next sweep.
             except Exception as bug:  # noqa: BLE001 - an engine that is broken is not needed by all.
                 self._on_bug(f"engine {name}", bug)
+
+    def _searched(self) -> list[str]:
+        """Engines that are always searched, and those that live runs are on."""
+        used = {claim.engine for state in self._states.values() for claim in state.claims}
+        return sorted({*self._site.engine_names, *used})
+
+    def _is_foreign(self, owned: Owned) -> bool:
+        """Whether it is of a run that this store has never heard of. A project is shared with
+        others who have stores of their own; what nobody knows any more is `windlass reap`'s."""
+        run_id = owned.claim.rsplit("-", 2)[0]
+        return self._site.store.get_run(run_id) is None
 
 
 def _has_moved(before: RunState, after: RunState) -> bool:

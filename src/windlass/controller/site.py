@@ -23,6 +23,6 @@ class Site:
     engine: Callable[[str], Engine[Any]]
     """The engine of a name, built once."""
     engine_names: tuple[str, ...]
-    """Engines that are searched for what nobody wants."""
+    """Engines that are searched for what nobody wants, also when no run is on them."""
     folder_url: Callable[[str], str]
     """URL of a run's folder."""
