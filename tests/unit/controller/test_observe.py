@@ -14,7 +14,7 @@ from windlass.controller.observe import CANNOT_LOOK, NOT_ASKED, NOT_FOUND, Obser
 from windlass.controller.renting import Gang
 from windlass.controller.view import Measured
 from windlass.engines.base import Limits, Seen
-from windlass.errors import EngineTransient
+from windlass.errors import CredentialsMissing, EngineTransient
 from windlass.spec.canonical import to_json
 from windlass.spec.model import Limits as SpecLimits
 from windlass.spec.model import Spec, Work
