@@ -21,11 +21,15 @@ from windlass.simulation.scenario import Broken, simulate
 GROUPS = 12
 LOOK_S = 1.0
 """How often a run is looked at: a stop begins that much early or late."""
-REGRESSIONS = [
-    int(line.split("#")[0])
-    for line in (Path(__file__).parent / "regressions.txt").read_text().splitlines()
-    if line.split("#")[0].strip()
-]
+
+
+def seeds_of(name):
+    lines = (Path(__file__).parent / name).read_text().splitlines()
+    return [int(line.split("#")[0]) for line in lines if line.split("#")[0].strip()]
+
+
+REGRESSIONS = seeds_of("regressions.txt")
+RENTED_REGRESSIONS = seeds_of("regressions_rented.txt")
 FAULTS_THAT_MUST_STRIKE = {
     "lost-request",
     "lost-reply",
@@ -99,6 +103,11 @@ def test_every_promise_holds_where_machines_cost_money_and_run_out(group, record
 @pytest.mark.parametrize("seed", REGRESSIONS)
 def test_a_seed_that_once_failed_holds(seed):
     assert simulate(seed).failures == []
+
+
+@pytest.mark.parametrize("seed", RENTED_REGRESSIONS)
+def test_a_seed_that_once_failed_where_machines_are_rented_holds(seed):
+    assert simulate(seed, is_rented=True).failures == []
 
 
 @pytest.mark.soak

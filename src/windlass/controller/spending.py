@@ -15,7 +15,7 @@ from windlass.engines.base import Seen
 from windlass.policy.budget import judge
 from windlass.policy.meter import Meter, read_meter, usd_of
 from windlass.state.model import Charge, Claim
-from windlass.state.phases import Outcome
+from windlass.state.phases import ClaimPhase, Outcome
 
 
 def meter_claims(view: View, draft: Draft) -> None:
@@ -64,9 +64,14 @@ def end_for_budget(view: View, draft: Draft) -> None:
 
 
 def _has_machines(view: View, seen: ClaimView) -> bool:
-    """Whether it has, or had while nobody looked."""
+    """Whether it has, or had while nobody looked: what was taken, not refused, and is gone by
+    itself had some."""
+    claim, observation = seen.claim, seen.observation
     is_heard = any(node.exit is not None or node.beat_age_s is not None for node in seen.nodes)
-    return seen.observation.seen is Seen.RUNNING or is_heard or view.winner == seen.claim.id
+    is_refused = bool(claim.refused or observation.refused)
+    has_vanished = claim.phase is ClaimPhase.SUBMITTED and not is_refused and is_gone(view, seen)
+    is_up = observation.seen is Seen.RUNNING
+    return is_up or is_heard or has_vanished or view.winner == claim.id
 
 
 def _hold(view: View, draft: Draft, claim: Claim) -> None:

@@ -53,6 +53,18 @@ def test_machines_that_came_while_nobody_looked_are_seen_by_their_heartbeats():
     assert charge.from_at == 1000.0
 
 
+def test_what_was_taken_and_is_gone_by_itself_had_machines():
+    made = ViewOf().starting().rented(A).gone().claim(expires_at=1000.0 + 3600.0)
+    [held, ended] = change_of(made).charges
+    assert (held.from_at, ended.until_at) == (1000.0, 4600.0)
+
+
+def test_what_was_refused_or_cancelled_before_it_came_had_none():
+    refused = Observation(seen=Seen.GONE, refused="out-of-stock")
+    assert change_of(ViewOf().starting().rented(A).gone().seen(observation=refused)).charges == ()
+    assert change_of(ViewOf().ending().rented(A).winner("").gone()).charges == ()
+
+
 def test_what_was_held_is_added_up_when_it_is_gone():
     made = running().claim(**HELD).run(spent_usd=1.0).gone(seconds=60.0)
     change = change_of(made)
