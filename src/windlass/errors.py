@@ -23,6 +23,7 @@ Must not import anything of ours: every other package may raise these.
         TwinNotUp          the command needs the twin, and it is not up
         TwinPortTaken      somebody else listens on the port that the twin is to have
         TwinFailed         the twin was started and did not come up, or cannot be stopped
+        NamespacesMissing  this machine lets nobody have machines inside of it
         CredentialsMissing Google does not know who asks
         ApiDisabled        an API of Google's is not turned on in the project
         PermissionMissing  the caller may not do what the run needs
@@ -232,6 +233,12 @@ class TwinFailed(SetupError):
     """The twin was started and did not come up, or cannot be stopped."""
 
     code = "twin-failed"
+
+
+class NamespacesMissing(SetupError):
+    """This machine lets nobody have machines inside of it, and the command needs real ones."""
+
+    code = "namespaces-missing"
 
 
 class CredentialsMissing(SetupError):

@@ -6,13 +6,16 @@ Must not submit anything, nor keep the first line of a run waiting.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from windlass.errors import WindlassError
+from windlass.engines.registry import renter
+from windlass.errors import OptionRefused, WindlassError
 
 if TYPE_CHECKING:
     from windlass.assemble import Home
+    from windlass.planner.ask import Circumstances
     from windlass.planner.candidates import Candidate
     from windlass.planner.plan import Plan
     from windlass.spec.model import Spec
@@ -26,14 +29,26 @@ class Foresight:
     Without `is_shown` nothing is told, and only what has to be chosen is planned.
     """
 
-    def __init__(self, home: Home, spec: Spec, spec_path: Path, *, is_shown: bool) -> None:
+    def __init__(
+        self,
+        home: Home,
+        spec: Spec,
+        spec_path: Path,
+        *,
+        is_shown: bool,
+        circumstances: Circumstances | None = None,
+    ) -> None:
         self._home = home
+        self._circumstances = circumstances
         self._spec = spec
         self._path = spec_path
         self._is_shown = is_shown
-        self._engine = home.engines_for(spec)[0]
-        self._is_rented = home.engine(self._engine).limits().is_rented
+        self._engines = home.engines_for(spec)
+        self.engine = renter(self._engines, is_slice=False) or self._engines[0]
+        """Who is to run it; known for sure once it was chosen."""
+        self._is_rented = home.engine(self.engine).limits().is_rented
         self._plan: Plan | None = None
+        self._chosen: Candidate | None = None
 
     def choose(self) -> Candidate | None:
         """What to rent; None where nothing is. NoFeasiblePlan when there is nothing to choose."""
@@ -41,31 +56,40 @@ class Foresight:
             return None
         from windlass.cli.planning import feasible_plan
 
-        self._plan = feasible_plan(self._home, self._spec)
-        return self._plan.candidates[0]
+        self._plan = feasible_plan(self._home, self._spec, self._circumstances)
+        self._chosen = next(self._rentable(self._plan.candidates), None)
+        if self._chosen is None:
+            raise OptionRefused(
+                f"{' and '.join(self._engines)} cannot rent {self._plan.candidates[0].id}",
+                remedy="Add `--on gcp`, or the engine that can to `where.engines`.",
+            )
+        self.engine = self._renter(self._chosen) or self.engine
+        return self._chosen
 
     def others(self) -> list[Candidate]:
-        """Where else to ask, in order, once it was chosen; nothing where nothing is rented.
-
-        Slices and machines are rented by different engines: the run stays with what was chosen.
-        """
+        """Where else to ask, in order, once it was chosen; nothing where nothing is rented."""
         if self._plan is None:
             return []
         from windlass.planner.plan import all_failover
 
-        is_slice = self._plan.candidates[0].offer.slice is not None
-        places = all_failover(self._plan)
-        return [one for one in places if (one.offer.slice is not None) == is_slice]
+        return list(self._rentable(all_failover(self._plan)))
+
+    def _rentable(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+        return (one for one in candidates if self._renter(one))
+
+    def _renter(self, candidate: Candidate) -> str | None:
+        return renter(self._engines, is_slice=candidate.offer.slice is not None)
 
     def tell_before(self) -> None:
         """What will be rented, for a person, before it is."""
-        if not self._is_shown or self._plan is None:
+        if not self._is_shown or self._plan is None or self._chosen is None:
             return
         from windlass.cli import terminal
         from windlass.cli.plan_text import choice_text
 
         paint = terminal.Paint(sys.stderr)
-        text = choice_text(self._plan, paint, top=TOP, width=terminal.width(sys.stderr))
+        width = terminal.width(sys.stderr)
+        text = choice_text(self._plan, self._chosen, paint, top=TOP, width=width)
         sys.stderr.write(text + "\n")
 
     def tell_after(self) -> None:
@@ -73,7 +97,7 @@ class Foresight:
         the price of the same in the cloud."""
         if not self._is_shown or self._is_rented:
             return
-        self._say(f"plan: engine {self._engine}, nothing to rent")
+        self._say(f"plan: engine {self.engine}, nothing to rent")
         if not self._has_cloud_plan():
             return
         from windlass.cli.plan_text import glance
@@ -88,9 +112,9 @@ class Foresight:
         """The same for programs; None when it is not wanted."""
         if not self._is_shown:
             return None
-        chosen = self._plan.candidates[0] if self._plan else None
+        chosen = self._chosen
         return {
-            "engine": self._engine,
+            "engine": self.engine,
             "is_rented": self._is_rented,
             "chosen": {"offer": chosen.id, "nodes": chosen.nodes} if chosen else None,
             "cloud": self._cloud_document(),

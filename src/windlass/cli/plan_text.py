@@ -45,9 +45,8 @@ def plan_text(plan: Plan, paint: Paint, *, top: int, width: int) -> str:
     return "\n\n".join(blocks)
 
 
-def choice_text(plan: Plan, paint: Paint, *, top: int, width: int) -> str:
+def choice_text(plan: Plan, chosen: Candidate, paint: Paint, *, top: int, width: int) -> str:
     """What `windlass run` prints before it rents: the best few, and the one that is taken."""
-    chosen = plan.candidates[0]
     table = candidates_table(plan, paint, top=top, width=width)
     taken = f"{paint('chosen', 'bold')}  {chosen.id} x {chosen.nodes}"
     return "\n".join((_head(plan, paint), table, taken))

@@ -62,8 +62,8 @@ class Gang(NamedTuple):
         return self.buy.partition("/")[0]
 
 
-def rented(chosen: Candidate) -> Gang:
-    """What claims record of it."""
+def rented(chosen: Candidate, *, engine: str = "") -> Gang:
+    """What claims record of it, and of who rents it out where that is not the run's engine."""
     offer, estimate = chosen.offer, chosen.estimate
     accelerators = ""
     if offer.slice is not None:
@@ -76,6 +76,7 @@ def rented(chosen: Candidate) -> Gang:
         buy=chosen.way.name,
         accelerators=accelerators,
         nodes=chosen.nodes,
+        engine=engine,
         region=offer.region,
         metric=offer.quota_metric or "",
         usd_per_h=round(

@@ -7,6 +7,7 @@ Must not import an engine until it is asked for. Others register under the entry
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from typing import Any
 
 from windlass.engines.base import Engine
@@ -28,6 +29,10 @@ NEEDS = {
 """Engines that rent from Google, and what they need of a project."""
 ALL_OF_GOOGLE = "gcp"
 """What `--on` takes for all of them."""
+_SLICES_ALONE = frozenset({"tpu"})
+_MACHINES_ALONE = frozenset({"compute"})
+_ONLY_IF_NAMED = frozenset({"vertex"})
+"""It takes a fee for what others rent out without."""
 
 
 def engine_names() -> list[str]:
@@ -54,6 +59,16 @@ def google_engines(name: str = ALL_OF_GOOGLE) -> list[str]:
     if name == ALL_OF_GOOGLE:
         return sorted(NEEDS)
     return [name] if name in NEEDS else []
+
+
+def renter(names: Iterable[str], *, is_slice: bool) -> str | None:
+    """The first of these engines that rents slices, or else machines; None when none does."""
+    for name in names:
+        every = [one for one in google_engines() if one not in _ONLY_IF_NAMED]
+        for one in every if name == ALL_OF_GOOGLE else [name]:
+            if one not in (_MACHINES_ALONE if is_slice else _SLICES_ALONE):
+                return one
+    return None
 
 
 def needs_of(name: str) -> Needs:

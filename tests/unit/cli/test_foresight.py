@@ -13,7 +13,7 @@ from windlass.catalog.load import FORCED
 from windlass.cli.foresight import Foresight
 from windlass.controller.request import facts_of
 from windlass.engines.base import Limits
-from windlass.errors import NoFeasiblePlan
+from windlass.errors import NoFeasiblePlan, OptionRefused
 from windlass.spec.load import load_spec
 
 HELLO = "name: hello\nrun: echo hello\n"
@@ -181,12 +181,34 @@ def test_where_else_to_ask_is_kept_with_the_run(tmp_path, renting):
         assert gang.zone.startswith(gang.region)
 
 
-def test_slices_and_machines_are_not_mixed(tmp_path, renting):
-    path = write(tmp_path, WORK.replace("H100:8", "[H100:8, v5e-16]"))
+@pytest.mark.parametrize(
+    ("engines", "wanted"),
+    [
+        ("compute", {"H100": "compute"}),
+        ("tpu", {"v5e": "tpu"}),
+        ("gcp", {"H100": "compute", "v5e": "tpu"}),
+        ("tpu, vertex", {"H100": "vertex", "v5e": "tpu"}),
+    ],
+)
+def test_what_is_asked_for_is_what_the_named_engines_rent(tmp_path, renting, engines, wanted):
+    text = WORK.replace("H100:8", "[H100:8, v5e-16]") + f"where: {{engines: [{engines}]}}\n"
+    path = write(tmp_path, text)
     spec = load_spec(path)
     foresight = Foresight(renting, spec, path, is_shown=False)
-    is_slice = foresight.choose().offer.slice is not None
-    assert {one.offer.slice is not None for one in foresight.others()} == {is_slice}
+    chosen = foresight.choose()
+    assert chosen is not None
+    others = foresight.others()
+    run = renting.submit(path, spec, engine=foresight.engine, chosen=chosen, others=others)
+    gangs = facts_of(run).gangs
+    assert run.engine == gangs[0].engine
+    found = {gang.accelerators.partition(":")[0].partition("-")[0]: gang.engine for gang in gangs}
+    assert found == wanted
+
+
+def test_engines_that_rent_nothing_of_the_plan_are_refused(tmp_path, renting):
+    path = write(tmp_path, WORK + "where: {engines: [tpu]}\n")
+    with pytest.raises(OptionRefused, match="tpu cannot rent"):
+        Foresight(renting, load_spec(path), path, is_shown=False).choose()
 
 
 def test_nothing_else_is_asked_where_nothing_is_rented(tmp_path):

@@ -51,7 +51,12 @@ def command(spec_path: Path, is_detached: bool, is_json: bool, **changes: Any) -
         if not is_json:
             foresight.tell_before()
         run = home.submit(
-            spec_path, spec, emulate=emulate, chosen=chosen, others=foresight.others()
+            spec_path,
+            spec,
+            emulate=emulate,
+            engine=foresight.engine,
+            chosen=chosen,
+            others=foresight.others(),
         )
         if is_detached:
             return _leave(run, foresight, is_json=is_json)
