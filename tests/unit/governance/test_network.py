@@ -14,6 +14,7 @@ from windlass.engines.compute.options import ComputeOptions
 from windlass.errors import EngineRejected, OptionRefused
 from windlass.google.compute import Compute
 from windlass.governance.network import Network, Step
+from windlass.twin.settings import GOOGLE_LIKE
 
 REGION = "us-central1"
 GANG = make_claim_request(nodes=2)
@@ -25,7 +26,7 @@ class Bench:
     """A project without networks of ours."""
 
     def __init__(self) -> None:
-        self.house = House()
+        self.house = House(delays=GOOGLE_LIKE)
         self.compute = Compute(session_of(self.house), PROJECT)
         self.lives = 0
 

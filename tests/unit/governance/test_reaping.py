@@ -14,6 +14,7 @@ from windlass.governance.holdings import Holding, survey
 from windlass.governance.prices import Prices
 from windlass.governance.reaping import Judged, Reaper, Verdict, Wish, judge, reapable
 from windlass.state.phases import Outcome, RunPhase
+from windlass.twin.settings import GOOGLE_LIKE
 
 TPU = "tpu.googleapis.com"
 VERTEX = "us-central1-aiplatform.googleapis.com"
@@ -29,7 +30,7 @@ class Bench:
     """A project in which much was left behind."""
 
     def __init__(self, folder) -> None:
-        self.house = House(folder=folder)
+        self.house = House(folder=folder, delays=GOOGLE_LIKE)
         self.session = session_of(self.house)
 
     def vm(self, name: str, **pairs: str) -> None:

@@ -19,6 +19,7 @@ from windlass.policy.findings import Finding, bad, note, ok
 EVERYBODY = frozenset({"0.0.0.0/0", "::/0"})
 EDITOR = "roles/editor"
 STRONG = (EDITOR, "roles/owner")
+OBJECTS = "roles/storage.objectUser"
 DEFAULT_ACCOUNTS = ("", "default")
 ACCOUNT = "windlass-runs"
 SECRET_NAME = re.compile(
@@ -71,8 +72,9 @@ def _roles(subject: Subject) -> Iterator[Finding]:
                 yield bad(
                     "roles",
                     f"{member.partition(':')[2]} has {role}: whatever runs as it may do anything",
-                    f"`gcloud projects remove-iam-policy-binding {subject.project} "
-                    f"--member={member} --role={role}`",
+                    f"Grant it what it needs first, such as `{OBJECTS}`; then `gcloud projects "
+                    f"remove-iam-policy-binding {subject.project} --member={member} "
+                    f"--role={role}`.",
                 )
 
 
