@@ -11,6 +11,7 @@ from doors import CATALOG, PROJECT, House
 from houses import session_of
 from windlass.engines.compute.instance import interfaces
 from windlass.engines.compute.options import ComputeOptions
+from windlass.engines.tpu.request import render
 from windlass.errors import EngineRejected, OptionRefused
 from windlass.google.compute import Compute
 from windlass.governance.network import Network, Step
@@ -138,6 +139,28 @@ def test_every_network_that_a_machine_is_attached_to_is_there(bench, machine):
         subnet = bench.compute.get(f"regions/{REGION}", "subnetworks", name)
         assert subnet is not None, name
         assert subnet["network"].endswith(nic["network"])
+
+
+@pytest.mark.parametrize("machine", ["a3-highgpu-8g", "a3-megagpu-8g"])
+def test_google_takes_machines_with_all_their_interfaces(bench, machine):
+    bench.up(machine=machine)
+    offer = next(one for one in CATALOG.offers(machine=machine) if one.zone == "us-central1-a")
+    nics = interfaces(GANG, offer, ComputeOptions(network="windlass"))
+    status, answer = bench.house.insert_vm("gang-0", machineType=machine, networkInterfaces=nics)
+    assert status == 200, answer
+    bench.house.pass_time(120)
+    instance = bench.compute.get("zones/us-central1-a", "instances", "gang-0")
+    assert len(instance["networkInterfaces"]) == len(nics)
+    assert {step.done for step in bench.down() if step.collection == "subnetworks"} == {"refused"}
+
+
+@pytest.mark.parametrize("name", ["windlass", "research"])
+def test_slices_in_a_network_of_ours_are_given_its_subnetwork(name):
+    claim = make_claim_request(offer="us-west4-a/v5e-4/spot", options={"network": name})
+    request = render(claim, catalog=CATALOG, defaults={}, agent_url="gs://b/a", project=PROJECT)
+    config = request.body["tpu"]["nodeSpec"][0]["node"]["networkConfig"]
+    own = "windlass-us-west4" if name == "windlass" else None
+    assert (config["network"], config.get("subnetwork")) == (name, own)
 
 
 def test_no_two_networks_of_one_machine_overlap(bench):

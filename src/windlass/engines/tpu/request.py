@@ -6,7 +6,7 @@ Must not ask anything of Google. Pure: equal claims give equal requests.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from windlass.catalog.model import Buy, Offer, Slice
@@ -15,6 +15,7 @@ from windlass.engines.base import ClaimRequest
 from windlass.engines.bootstrap import node_order, startup_script
 from windlass.engines.labels import CLAIM_LABEL, fitted, labels, request_id
 from windlass.engines.marks import claim_folder
+from windlass.engines.networks import PREFIX, subnetwork_of
 from windlass.engines.options import read_options
 from windlass.engines.tpu.options import TpuOptions
 from windlass.engines.tpu.worker import manner
@@ -59,6 +60,9 @@ def render(
     assert offer.slice is not None
     slices = slices_of(claim, offer)
     options = read_options(TpuOptions, "tpu", claim.options, defaults=defaults)
+    if options.network == PREFIX and not options.subnetwork:
+        # A network of ours has a subnetwork in each of its regions, and none by itself.
+        options = replace(options, subnetwork=subnetwork_of(PREFIX, offer.region))
     name = queued_name(claim.id)
     node = _node(
         claim, offer.slice, options, script=_script(claim, offer, agent_url, project=project)
