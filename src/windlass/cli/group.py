@@ -25,6 +25,7 @@ COMMANDS = {
     "explain": "Why a run waits or failed, and what to do.",
     "plan": "What a run will cost and when it will end.",
     "render": "What an engine would be asked for: requests, gcloud, Terraform.",
+    "rehearse": "The whole run on a twin, with faults, and what came of it.",
     "cost": "What machines have cost, by team, owner, run or environment.",
     "catalog": "What can be rented, where, and at what price.",
     "twin": "A Google Cloud on this machine: real clients, no bill.",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import http.client
 import json
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,6 @@ CONFIG = """\
 project: {project}
 run_folder: gs://{bucket}
 engines: [gcp]
-owner: {owner}
 """
 
 
@@ -50,12 +48,7 @@ class Stage:
         self._twin = TwinHome(path / "twin")
         self._running: Running | None = None
 
-    @classmethod
-    def make(cls, caller: Mapping[str, str]) -> Stage:
-        """An empty one, in the folder for temporary files."""
-        return cls(Path(tempfile.mkdtemp(prefix="windlass-rehearsal-")), caller=caller)
-
-    def build(self, wish: Wish, *, owner: str) -> PacedClock:
+    def build(self, wish: Wish) -> PacedClock:
         """Start the twin, make the bucket, and write the configuration; what time it is there.
 
         NamespacesMissing where this machine cannot have machines in it.
@@ -75,7 +68,7 @@ class Stage:
             delays=wish.delays,
         )
         self._running, _ = control.start(self._twin, wanted, environment=environment)
-        config = CONFIG.format(project=self.project, bucket=BUCKET, owner=json.dumps(owner))
+        config = CONFIG.format(project=self.project, bucket=BUCKET)
         (self.path / "config.yaml").write_text(config)
         self.ask("POST", f"/storage/v1/b?project={self.project}", {"name": BUCKET})
         clock = self._clock(wish.speed)

@@ -14,13 +14,13 @@ import click
 
 from windlass.cli.params import json_option
 from windlass.cli.twin_faults import fault
+from windlass.cli.twin_packages import check_packages
 
 if TYPE_CHECKING:
     from windlass.assemble import Home
     from windlass.twin.server.home import Running, TwinHome
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-NEEDED = {"cryptography": "cryptography", "google_crc32c": "google-crc32c"}
 NOT_UP = 3
 
 mode_option = click.option(
@@ -82,7 +82,7 @@ def up(is_foreground: bool, is_json: bool, **wishes: Any) -> None:
     """Start the twin, unless it is up. It has everything that it had before."""
     from windlass.twin.server import control
 
-    _check_packages()
+    check_packages()
     home, twin = _homes()
     for name in ("scenario", "record"):
         if wishes[name] is not None:
@@ -276,19 +276,6 @@ def _check_scenario(twin: TwinHome, named: str | None) -> None:
     from windlass.twin.scenario.load import load_scenario
 
     load_scenario(Path(named), catalog=load_catalog(chosen(twin.path.parent / "catalog")))
-
-
-def _check_packages() -> None:
-    from importlib.util import find_spec
-
-    from windlass.errors import ToolMissing
-
-    missing = [name for module, name in NEEDED.items() if find_spec(module) is None]
-    if missing:
-        raise ToolMissing(
-            f"the twin needs {' and '.join(missing)}",
-            remedy="Install them with `pip install 'windlass[twin]'`.",
-        )
 
 
 def _serve_here(twin: TwinHome, words: list[str], environment: dict[str, str]) -> NoReturn:
