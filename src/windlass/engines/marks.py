@@ -67,6 +67,10 @@ class Marks:
         except OSError as error:
             raise EngineTransient(f"the run's folder cannot be written: {error}") from error
 
+    def age_s(self, mark: Mark) -> float:
+        """How long ago a claim was first to be asked for."""
+        return self._clock.now() - mark.first_at
+
     def hurry(self, claim_folder_url: str) -> None:
         """For engines that can end machines only with all their patience: let none be needed."""
         try:

@@ -1,5 +1,4 @@
-"""How a rendered request is shown to people: as the calls it comes to, as commands of Google's own
-tool, and for Terraform.
+"""How a request is shown to people: as calls, as commands of gcloud, and for Terraform.
 
 Must not name an engine, nor ask anything of anybody. Engines own their renderings.
 """

@@ -6,11 +6,9 @@ run's folder.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from windlass.agent.folder import Folder
 from windlass.catalog.query import Catalog
 from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
 from windlass.engines.compute import request as requests
@@ -22,12 +20,12 @@ from windlass.engines.compute.request import ComputeRequest
 from windlass.engines.compute.sight import QUEUED, of_machines, of_queue
 from windlass.engines.compute.terraform import terraform_text
 from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, split_handle
+from windlass.engines.marks import Marks
 from windlass.engines.rendering import Call
 from windlass.errors import EngineTransient, WindlassError
 from windlass.google.compute import Compute, operation_errors
 from windlass.google.refusals import operation_error
 from windlass.google.session import Taken
-from windlass.ports.clock import Clock
 
 NODES_MAX = 1000
 START_TIMEOUT_S = 900.0
@@ -48,15 +46,13 @@ class ComputeEngine:
         google: Compute,
         *,
         catalog: Catalog,
-        clock: Clock,
-        open_folder: Callable[[str], Folder],
+        marks: Marks,
         agent_url: Callable[[], str],
         defaults: Mapping[str, Any],
     ) -> None:
         self._google = google
         self._catalog = catalog
-        self._clock = clock
-        self._open_folder = open_folder
+        self._marks = marks
         self._agent_url = agent_url
         self._defaults = defaults
 
@@ -77,21 +73,18 @@ class ComputeEngine:
         )
 
     def submit(self, request: ComputeRequest) -> Handle:
-        """See Engine. The mark is written before the call: a claim whose request ids Google has
-        forgotten is never asked for again."""
+        """See Engine. The mark is written before the first call and says after the last that it
+        was taken: a claim whose request ids Google may have forgotten is never asked for again."""
         handle = handle_of(request.zone, request.claim)
-        mark = self._mark(request)
-        if self._clock.now() - mark["asked_at"] > REPEATABLE_S:
+        mark = self._marks.of(request.folder, request.attempt, request.claim)
+        if mark.is_asked or self._marks.age_s(mark) > REPEATABLE_S:
             return handle
         for insert in request.inserts[:-1]:
             if self._insert(request, insert).get("status", "DONE") != "DONE":
                 made = insert.collection.rpartition("/")[2]
                 raise EngineTransient(f"{made} for {request.claim} are being made")
         operation = self._insert(request, request.inserts[-1])
-        self._folder(request.folder).write(
-            _mark_name(request.attempt, request.claim),
-            json.dumps({**mark, "operation": operation.get("name", "")}).encode(),
-        )
+        mark.asked(str(operation.get("name", "")))
         return handle
 
     def observe(self, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
@@ -215,25 +208,6 @@ class ComputeEngine:
         self._google.delete(scope, GROUPS, name)
         return True
 
-    def _mark(self, request: ComputeRequest) -> dict[str, Any]:
-        """When the claim was first asked for; now, if it was not."""
-        folder = self._folder(request.folder)
-        name = _mark_name(request.attempt, request.claim)
-        mark = {"asked_at": self._clock.now(), "zone": request.zone}
-        try:
-            if folder.create(name, json.dumps(mark).encode()):
-                return mark
-            return dict(json.loads(folder.read(name) or b"{}")) or mark
-        except OSError as error:
-            raise EngineTransient(f"the run's folder cannot be written: {error}") from error
-
-    def _folder(self, url: str) -> Folder:
-        return self._open_folder(url)
-
 
 def _claim(handle: Handle) -> str:
     return split_handle(handle)[1]
-
-
-def _mark_name(attempt: int, claim: str) -> str:
-    return f"attempts/{attempt}/{claim}/compute.json"

@@ -6,6 +6,7 @@ Must not hold logic.
 from __future__ import annotations
 
 from windlass.engines.compute.engine import ComputeEngine
+from windlass.engines.marks import Marks
 from windlass.engines.site import EngineSite
 from windlass.google.compute import Compute
 
@@ -17,8 +18,7 @@ def build(site: EngineSite) -> ComputeEngine:
     return ComputeEngine(
         Compute(google.session(), google.project()),
         catalog=google.catalog(),
-        clock=site.world.clock,
-        open_folder=site.world.open_folder,
+        marks=Marks("compute", clock=site.world.clock, open_folder=site.world.open_folder),
         agent_url=google.agent_url,
         defaults=google.defaults("compute"),
     )

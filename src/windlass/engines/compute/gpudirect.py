@@ -1,5 +1,4 @@
-"""What a node does so that its GPUs talk to those of other nodes past the hosts: plugins, daemons
-and NCCL's environment, per transport.
+"""How nodes let their GPUs talk past the hosts: plugins, daemons and NCCL's environment.
 
 Must not run anything. Must not be relied on alone: where it cannot be set up the node says so and
 NCCL uses the host's NIC. None of it has been tried on hardware by us; it follows what Google

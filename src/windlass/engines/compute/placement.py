@@ -12,7 +12,7 @@ from windlass.engines.base import ClaimRequest
 from windlass.engines.compute.naming import claim_name, description
 from windlass.engines.compute.options import ComputeOptions
 
-WORKLOAD_FAMILIES = frozenset({"a3-ultra", "a4"})
+DENSE_FAMILIES = frozenset({"a3-ultra", "a4"})
 """Those whose flex-start groups Google places close together; others it places as it can."""
 
 
@@ -29,6 +29,6 @@ def policy_body(
     body = {"name": claim_name(claim.id), "description": description(claim, offer.zone)}
     if offer.buy is not Buy.FLEX_START:
         return {**body, "groupPlacementPolicy": {"collocation": "COLLOCATED"}}
-    if machine.family in WORKLOAD_FAMILIES:
+    if machine.family in DENSE_FAMILIES:
         return {**body, "workloadPolicy": {"type": "HIGH_THROUGHPUT"}}
     return None

@@ -39,7 +39,6 @@ SAME = {
         "us-central1-a/n1-standard-8+T4:2/on-demand",
         options={"local_ssds": 1, "disk_gb": 200, "external_address": True},
     ),
-    "cpu": rented_claim("us-central1-a/e2-standard-4/spot"),
 }
 KEPT = {
     "a3-ultra": SAME["a3-ultra"],
