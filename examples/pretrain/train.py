@@ -26,6 +26,8 @@ class Plan(NamedTuple):
     rows: int = 16
     """Of the whole batch, over all processes."""
     rate: float = 3e-3
+    pace_s: float = 0.0
+    """What a step takes at the least, so that fast machines do not end before anything happens."""
     size: model.Size = model.Size(vocabulary=len(text.WORDS))
 
 
@@ -77,6 +79,7 @@ def train(plan: Plan, checkpoints: Checkpointer) -> list[float]:
         # Every process has to leave at the same step, so the first that is told tells the others.
         state, loss, is_leaving = trainer.step(state, position, notice() is not None)
         position += plan.rows
+        time.sleep(max(0.0, began + plan.pace_s - time.monotonic()))
         now = time.monotonic()
         progress(step, loss=loss, tokens_per_s=plan.rows * plan.size.length / (now - began))
         began = now
@@ -93,12 +96,16 @@ def train(plan: Plan, checkpoints: Checkpointer) -> list[float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=Plan().steps)
-    steps = parser.parse_args().steps
+    parser.add_argument("--pace", type=float, default=0.0, help="seconds of a step at the least")
+    given = parser.parse_args()
     join()
     here = context()
     print(f"rank {here.rank} of {here.ranks}, attempt {here.attempt}", flush=True)
     try:
-        train(Plan(steps=steps), Checkpointer(here.checkpoint_to or "checkpoints"))
+        train(
+            Plan(steps=given.steps, pace_s=given.pace),
+            Checkpointer(here.checkpoint_to or "checkpoints"),
+        )
     except RuntimeError as error:
         if here.ranks == 1:
             raise

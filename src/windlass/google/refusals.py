@@ -22,7 +22,10 @@ from windlass.errors import (
     WindlassError,
 )
 
+TOO_FEW = "VM_MIN_COUNT_NOT_REACHED"
+"""Of a bulk insert; why there are too few is told beside it, or else there is no room."""
 STOCKOUT_CODES = (
+    TOO_FEW,
     "ZONE_RESOURCE_POOL_EXHAUSTED",
     "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
     "RESOURCE_POOL_EXHAUSTED",
@@ -89,7 +92,8 @@ def as_error(refusal: Refusal, *, what: str) -> WindlassError:
 
 def operation_error(errors: Sequence[Mapping[str, Any]], *, what: str) -> WindlassError:
     """Ours for what an operation of Compute Engine ended with."""
-    first = errors[0] if errors else {}
+    telling = [error for error in errors if error.get("code") != TOO_FEW] or errors
+    first = telling[0] if telling else {}
     code, message = str(first.get("code", "")), str(first.get("message", ""))
     if code in STOCKOUT_CODES or STOCKOUT_WORDS.search(message):
         return OutOfStock(f"{what}: {_localized(first) or message}")

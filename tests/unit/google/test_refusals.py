@@ -7,7 +7,7 @@ import json
 import pytest
 
 from windlass.errors import EngineRejected, EngineTransient, OutOfStock, QuotaExceeded
-from windlass.google.refusals import as_error, parsed
+from windlass.google.refusals import as_error, operation_error, parsed
 
 CASES = {
     "calls come too fast": (
@@ -45,3 +45,30 @@ def test_a_refusal_becomes_the_error_that_says_whether_to_try_again(case):
     error = {"code": code, "message": message, "errors": [{"reason": reason}]}
     content = json.dumps({"error": error}).encode()
     assert type(as_error(parsed(code, content), what="asking")) is expected
+
+
+TOO_FEW = {
+    "code": "VM_MIN_COUNT_NOT_REACHED",
+    "message": "Requested minimum count of 2 VMs could not be created.",
+}
+OPERATIONS = {
+    "no room, told beside the count": (
+        [TOO_FEW, {"code": "ZONE_RESOURCE_POOL_EXHAUSTED", "message": "The zone has no room."}],
+        OutOfStock,
+        "The zone has no room",
+    ),
+    "a quota, told beside the count": (
+        [TOO_FEW, {"code": "QUOTA_EXCEEDED", "message": "Quota 'CPUS' exceeded."}],
+        QuotaExceeded,
+        "CPUS",
+    ),
+    "nothing but the count": ([TOO_FEW], OutOfStock, "minimum count of 2"),
+    "nothing at all": ([], EngineRejected, "asking"),
+}
+
+
+@pytest.mark.parametrize(("errors", "kind", "said"), OPERATIONS.values(), ids=OPERATIONS.keys())
+def test_an_operation_ends_in_the_error_that_tells_why(errors, kind, said):
+    error = operation_error(errors, what="asking")
+    assert type(error) is kind
+    assert said in error.message
