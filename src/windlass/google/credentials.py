@@ -5,7 +5,6 @@ Must not print a token, nor keep one on disk.
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Protocol
 
 import google.auth
@@ -50,22 +49,20 @@ class AmbientBearer:
     def __init__(self, client: httpx.Client, *, impersonate: str = "") -> None:
         self._client = client
         self._impersonate = impersonate
-        self._lock = threading.Lock()
         self._found: Any = None
 
     def token(self, *, anew: bool = False) -> str:
         """See Bearer."""
-        with self._lock:
-            found = self._credentials()
-            if anew or not found.valid:
-                self._refresh(found)
-            return str(found.token)
+        # Threads may come here together; a token that is renewed twice does no harm.
+        found = self._credentials()
+        if anew or not found.valid:
+            self._refresh(found)
+        return str(found.token)
 
     @property
     def quota_project(self) -> str:
         """See Bearer."""
-        with self._lock:
-            return str(getattr(self._credentials(), "quota_project_id", None) or "")
+        return str(getattr(self._credentials(), "quota_project_id", None) or "")
 
     def _credentials(self) -> Any:
         if self._found is None:
