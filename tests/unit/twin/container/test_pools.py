@@ -234,3 +234,17 @@ REFUSALS: dict[str, tuple[dict[str, Any], int]] = {
 def test_wrong_pool_is_refused(case: str) -> None:
     pool, code = REFUSALS[case]
     assert with_cluster().no("POST", POOLS, {"nodePool": pool})[0] == code
+
+
+def test_many_lost_nodes_lead_to_one_attempt_a_minute() -> None:
+    google = with_cluster()
+    google.pool("spot", L4, count=20, config={"spot": True})
+    google.twin.market.add(Rule(what="nvidia-l4", room=0))
+    google.pass_time(31)
+    assert google.nodes("spot") == []
+    attempts = 0
+    end = google.clock.at + 600
+    while (due := google.cloud.next_at()) is not None and due <= end:
+        google.clock.at = due
+        attempts += google.cloud.advance()
+    assert attempts <= 11
