@@ -206,7 +206,7 @@ def _door(
         return {
             "time": cloud.clock.now(),
             "machines": {"live": live, "modelled": modelled},
-            "bill_usd": yard.billing.total_usd(),
+            "bill_usd": yard.billing.total_usd() + yard.fleet.accruing_usd(),
             "requests": door.served,
         }
 
