@@ -5,13 +5,14 @@ Must not share a home with anybody.
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -20,8 +21,27 @@ from windlass.twin.server import control
 from windlass.twin.server.home import TwinHome
 from windlass.twin.server.variables import applied, variables
 
-needs_gcloud = pytest.mark.skipif(shutil.which("gcloud") is None, reason="gcloud is not installed")
-COMMAND_S = 120
+COMMAND_S = 300
+
+
+def need_program(name: str) -> None:
+    """Skip the test where there is no such program; in CI, which sees to it, fail."""
+    if shutil.which(name) is None:
+        _absent(f"{name} is not installed")
+
+
+def need_package(module: str) -> Any:
+    """A client's module. Skip where it is not installed (extra `clients`); fail in CI."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        _absent(f"{module} is not installed: `make test ALL=1` does so")
+
+
+def _absent(reason: str) -> NoReturn:
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
 
 
 @dataclass

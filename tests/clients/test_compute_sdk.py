@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from client_twin import need_package
+
 # What Google's packages say about Python versions and each other is not ours to mend.
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("env")]
 
@@ -14,12 +16,12 @@ PLACE = {"project": PROJECT, "zone": ZONE}
 
 @pytest.fixture
 def compute():
-    return pytest.importorskip("google.cloud.compute_v1", reason="no google-cloud-compute")
+    return need_package("google.cloud.compute_v1")
 
 
 @pytest.fixture
 def tpu():
-    return pytest.importorskip("google.cloud.tpu_v2", reason="no google-cloud-tpu")
+    return need_package("google.cloud.tpu_v2")
 
 
 def test_a_vm_lives(compute):

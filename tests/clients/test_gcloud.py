@@ -6,19 +6,16 @@ They stand in sessions/, whose README says how to read them.
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from client_twin import ClientTwin
+from client_twin import ClientTwin, need_program
 
 SESSIONS = sorted((Path(__file__).parent / "sessions").glob("*.session"))
 # What gcloud prints when it stumbles, though it may exit with 0 all the same.
 NEVER = (r"ERROR: ", r"Traceback", r"gcloud crashed", r"does not model", r"The twin has a bug")
-
-pytestmark = pytest.mark.skipif(shutil.which("gcloud") is None, reason="gcloud is not installed")
 
 
 @dataclass
@@ -59,6 +56,7 @@ def contains(text: str, pattern: str) -> bool:
 
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem)
 def test_every_command_of_the_session_works(path: Path, twin: ClientTwin, tmp_path: Path) -> None:
+    need_program("gcloud")
     text = path.read_text()
     session, first = steps(text), unset(text)
     if any(" ssh " in step.command for step in session) and (reason := twin.refusal()):

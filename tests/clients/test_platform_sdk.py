@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from client_twin import ClientTwin
+from client_twin import ClientTwin, need_package
 from patience import wait_until
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("env")]
@@ -22,8 +22,8 @@ print("model goes to", os.environ["AIP_MODEL_DIR"])
 
 @pytest.mark.usefixtures("machines")
 def test_a_training_job_of_vertex_ai_succeeds(env: ClientTwin, tmp_path: Path):
-    aiplatform = pytest.importorskip("google.cloud.aiplatform", reason="no google-cloud-aiplatform")
-    storage = pytest.importorskip("google.cloud.storage", reason="no google-cloud-storage")
+    aiplatform = need_package("google.cloud.aiplatform")
+    storage = need_package("google.cloud.storage")
     storage.Client().create_bucket("sdk-staging", location=REGION)
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
@@ -51,7 +51,7 @@ def test_a_training_job_of_vertex_ai_succeeds(env: ClientTwin, tmp_path: Path):
 
 
 def test_a_cluster_of_gke_lives():
-    container = pytest.importorskip("google.cloud.container_v1", reason="no google-cloud-container")
+    container = need_package("google.cloud.container_v1")
     client = container.ClusterManagerClient(transport="rest")
     parent = f"projects/{PROJECT}/locations/us-central1-c"
     name = f"{parent}/clusters/sdk-cluster"
@@ -86,7 +86,7 @@ def test_a_cluster_of_gke_lives():
 
 
 def test_logs_are_written_and_read():
-    logs = pytest.importorskip("google.cloud.logging", reason="no google-cloud-logging")
+    logs = need_package("google.cloud.logging")
     client = logs.Client(_use_grpc=False)
     logger = client.logger("sdk-log")
     logger.log_text("hello", severity="WARNING", labels={"by": "sdk"})
@@ -103,12 +103,10 @@ def test_logs_are_written_and_read():
 
 
 def test_a_secret_lives(env: ClientTwin):
-    secrets = pytest.importorskip(
-        "google.cloud.secretmanager_v1", reason="no google-cloud-secret-manager"
-    )
-    exceptions = pytest.importorskip("google.api_core.exceptions")
+    secrets = need_package("google.cloud.secretmanager_v1")
+    exceptions = need_package("google.api_core.exceptions")
     # A project's owner: editors, which the account for programs is, may not read what is secret.
-    credentials = pytest.importorskip("google.oauth2.credentials").Credentials(env.token)
+    credentials = need_package("google.oauth2.credentials").Credentials(env.token)
     client = secrets.SecretManagerServiceClient(transport="rest", credentials=credentials)
     parent = f"projects/{PROJECT}"
     secret = client.create_secret(

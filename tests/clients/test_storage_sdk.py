@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from datetime import timedelta
 from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
 
-from client_twin import ClientTwin
+from client_twin import ClientTwin, need_package, need_program
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("env")]
 
@@ -20,11 +19,11 @@ LARGE = os.urandom(9 << 20)
 
 @pytest.fixture
 def storage():
-    return pytest.importorskip("google.cloud.storage", reason="no google-cloud-storage")
+    return need_package("google.cloud.storage")
 
 
 def test_google_cloud_storage(storage):
-    exceptions = pytest.importorskip("google.api_core.exceptions")
+    exceptions = need_package("google.api_core.exceptions")
     client = storage.Client()
     bucket = client.create_bucket("sdk-storage", location="us-central1")
     bucket.add_lifecycle_delete_rule(age=30)
@@ -62,7 +61,7 @@ def test_google_cloud_storage(storage):
 
 
 def test_google_cloud_storage_in_parallel(storage, tmp_path):
-    manager = pytest.importorskip("google.cloud.storage.transfer_manager")
+    manager = need_package("google.cloud.storage.transfer_manager")
     bucket = storage.Client().create_bucket("sdk-parallel")
     for number in range(5):
         (tmp_path / f"{number}.txt").write_text(f"shard {number}")
@@ -89,7 +88,7 @@ def test_google_cloud_storage_in_parallel(storage, tmp_path):
 
 
 def test_gcsfs():
-    gcsfs = pytest.importorskip("gcsfs", reason="no gcsfs")
+    gcsfs = need_package("gcsfs")
     files = gcsfs.GCSFileSystem(project="twin-project", session_kwargs={"trust_env": True})
     files.mkdir("sdk-gcsfs")
     with files.open("sdk-gcsfs/a/small.txt", "w") as file:
@@ -124,8 +123,8 @@ def make_bucket(twin: ClientTwin, name: str) -> None:
 
 
 def test_obstore(env: ClientTwin):
-    obstore = pytest.importorskip("obstore", reason="no obstore")
-    stores = pytest.importorskip("obstore.store")
+    obstore = need_package("obstore")
+    stores = need_package("obstore.store")
     make_bucket(env, "sdk-obstore")
     store = stores.GCSStore("sdk-obstore", client_options={"allow_http": True})
     made = obstore.put(store, "a/small.txt", b"hello", mode="create")
@@ -143,8 +142,9 @@ def test_obstore(env: ClientTwin):
     assert [one for batch in obstore.list(store) for one in batch] == []
 
 
-@pytest.mark.skipif(shutil.which("rclone") is None, reason="rclone is not installed")
 def test_rclone(env: ClientTwin, tmp_path: Path):
+    need_program("rclone")
+
     def rclone(words: str) -> str:
         done = env.bash(f"rclone --retries 1 {words}", cwd=tmp_path)
         assert done.returncode == 0, done.stdout
