@@ -81,13 +81,10 @@ NAMES = ["one", "two", "three", "one", "two", "three", "one", "Bad_Name"]
 Step = tuple[str, str, str, Any]
 
 
-def step(chance: random.Random) -> Step:
-    """A call, good or bad, or time that passes. What makes something comes more often."""
-    name = chance.choice(NAMES)
+def _vms(name: str, chance: random.Random) -> list[Step]:
+    """Instances."""
     vm = f"{ZONE}/instances/{name}"
-    mig = f"{ZONE}/instanceGroupManagers/{name}"
-    choices: list[Step] = [
-        ("WAIT", "", "", chance.choice([1.0, 10.0, 40.0, 4000.0])),
+    return [
         ("POST", COMPUTE, f"{ZONE}/instances", {"name": name, **VM}),
         ("POST", COMPUTE, f"{ZONE}/instances", {"name": name, **SPOT}),
         ("POST", COMPUTE, f"{ZONE}/instances", {"name": name, **VM, "machineType": "no-such"}),
@@ -100,11 +97,23 @@ def step(chance: random.Random) -> Step:
         ("POST", COMPUTE, f"{vm}/setLabels", {"labels": {"A": "b"}, "labelFingerprint": "x"}),
         ("POST", COMPUTE, f"{vm}/setMetadata", {"items": [{"key": "k", "value": name}]}),
         ("POST", COMPUTE, f"{vm}/simulateMaintenanceEvent", None),
-        ("POST", COMPUTE, f"{ZONE}/disks", {"name": name, "sizeGb": "10"}),
         ("POST", COMPUTE, f"{vm}/attachDisk", {"source": f"{ZONE[12:]}/disks/{name}"}),
-        ("DELETE", COMPUTE, f"{ZONE}/disks/{name}", None),
-        ("POST", COMPUTE, f"{GLOBAL}/networks", {"name": name, "autoCreateSubnetworks": True}),
-        ("DELETE", COMPUTE, f"{GLOBAL}/networks/{name}", None),
+        ("POST", COMPUTE, f"{ZONE}/instances/bulkInsert", chance.choice(BULKS)),
+        ("POST", COMPUTE, f"{REGION}/instances/bulkInsert", chance.choice(BULKS)),
+        ("POST", COMPUTE, f"{vm}/addResourcePolicies", {"resourcePolicies": [f"x/{name}"]}),
+        ("POST", COMPUTE, f"{vm}/setMachineType", {"machineType": chance.choice(TYPES)}),
+        ("POST", COMPUTE, f"{vm}/suspend", None),
+        ("POST", COMPUTE, f"{vm}/resume", None),
+        ("POST", COMPUTE, f"{vm}/detachDisk?deviceName=persistent-disk-1", None),
+        ("POST", COMPUTE, f"{vm}/setDeletionProtection?deletionProtection=true", None),
+        ("POST", COMPUTE, f"{vm}/addAccessConfig?networkInterface=nic{len(name)}", {}),
+    ]
+
+
+def _groups(name: str, _: random.Random) -> list[Step]:
+    """Templates and groups."""
+    mig = f"{ZONE}/instanceGroupManagers/{name}"
+    return [
         ("POST", COMPUTE, f"{GLOBAL}/instanceTemplates", {"name": name, "properties": VM}),
         (
             "POST",
@@ -113,9 +122,17 @@ def step(chance: random.Random) -> Step:
             {"name": name, "targetSize": 2, "instanceTemplate": f"global/instanceTemplates/{name}"},
         ),
         ("POST", COMPUTE, f"{mig}/resize?size=1", None),
-        ("DELETE", COMPUTE, mig, None),
-        ("POST", COMPUTE, f"{ZONE}/instances/bulkInsert", chance.choice(BULKS)),
-        ("POST", COMPUTE, f"{REGION}/instances/bulkInsert", chance.choice(BULKS)),
+        ("POST", COMPUTE, f"{mig}/resizeRequests", {"name": name, "resizeBy": 1}),
+        ("POST", COMPUTE, f"{mig}/deleteInstances", {"instances": ["zones/x/instances/y"]}),
+        ("POST", COMPUTE, f"{mig}/setInstanceTemplate", {"instanceTemplate": "no/such"}),
+    ]
+
+
+def _networks(name: str, chance: random.Random) -> list[Step]:
+    """Networks and what belongs to them."""
+    return [
+        ("POST", COMPUTE, f"{GLOBAL}/networks", {"name": name, "autoCreateSubnetworks": True}),
+        ("DELETE", COMPUTE, f"{GLOBAL}/networks/{name}", None),
         ("POST", COMPUTE, f"{REGION}/subnetworks", {"name": name, **chance.choice(SUBNETS)}),
         ("DELETE", COMPUTE, f"{REGION}/subnetworks/{name}", None),
         ("POST", COMPUTE, f"{GLOBAL}/firewalls", {"name": name, "network": "global/networks/one"}),
@@ -124,23 +141,29 @@ def step(chance: random.Random) -> Step:
         ("DELETE", COMPUTE, f"{REGION}/addresses/{name}", None),
         ("POST", COMPUTE, f"{REGION}/routers", {"name": name, "network": "global/networks/two"}),
         ("DELETE", COMPUTE, f"{REGION}/routers/{name}", None),
+    ]
+
+
+def _disks_and_more(name: str, chance: random.Random) -> list[Step]:
+    """Disks, reservations and placement."""
+    mig = f"{ZONE}/instanceGroupManagers/{name}"
+    return [
+        ("POST", COMPUTE, f"{ZONE}/disks", {"name": name, "sizeGb": "10"}),
+        ("DELETE", COMPUTE, f"{ZONE}/disks/{name}", None),
+        ("DELETE", COMPUTE, mig, None),
         ("POST", COMPUTE, f"{REGION}/resourcePolicies", {"name": name, **PLACEMENT}),
-        ("POST", COMPUTE, f"{vm}/addResourcePolicies", {"resourcePolicies": [f"x/{name}"]}),
         ("POST", COMPUTE, f"{ZONE}/reservations", {"name": name, **chance.choice(RESERVATIONS)}),
         ("POST", COMPUTE, f"{ZONE}/reservations/{name}/resize", {"specificSkuCount": "1"}),
         ("DELETE", COMPUTE, f"{ZONE}/reservations/{name}", None),
-        ("POST", COMPUTE, f"{vm}/setMachineType", {"machineType": chance.choice(TYPES)}),
-        ("POST", COMPUTE, f"{vm}/suspend", None),
-        ("POST", COMPUTE, f"{vm}/resume", None),
-        ("POST", COMPUTE, f"{vm}/detachDisk?deviceName=persistent-disk-1", None),
-        ("POST", COMPUTE, f"{vm}/setDeletionProtection?deletionProtection=true", None),
-        ("POST", COMPUTE, f"{vm}/addAccessConfig?networkInterface=nic{len(name)}", {}),
         ("POST", COMPUTE, f"{ZONE}/disks/{name}/resize", {"sizeGb": chance.choice(SIZES)}),
         ("POST", COMPUTE, f"{ZONE}/disks/{name}/createSnapshot", {"name": name}),
-        ("POST", COMPUTE, f"{mig}/resizeRequests", {"name": name, "resizeBy": 1}),
-        ("POST", COMPUTE, f"{mig}/deleteInstances", {"instances": ["zones/x/instances/y"]}),
-        ("POST", COMPUTE, f"{mig}/setInstanceTemplate", {"instanceTemplate": "no/such"}),
         ("PATCH", COMPUTE, mig, {"targetSize": 3}),
+    ]
+
+
+def _others(name: str, chance: random.Random) -> list[Step]:
+    """The other services."""
+    return [
         ("POST", TPU, f"{QUEUE}?queuedResourceId={name}", chance.choice(QUEUED)),
         ("DELETE", TPU, f"{QUEUE}/{name}", None),
         ("POST", TPU, f"{NODES}/{name}:stop", {}),
@@ -165,6 +188,14 @@ def step(chance: random.Random) -> Step:
             {"policy": {**POLICY, "etag": "eA=="}},
         ),
     ]
+
+
+def step(chance: random.Random) -> Step:
+    """A call, good or bad, or time that passes. What makes something comes more often."""
+    name = chance.choice(NAMES)
+    parts = (_vms, _groups, _networks, _disks_and_more, _others)
+    choices = [one for part in parts for one in part(name, chance)]
+    choices.append(("WAIT", "", "", chance.choice([1.0, 10.0, 40.0, 4000.0])))
     if chance.random() < 0.4:
         choices = [one for one in choices if one[0] == "POST" and _makes(one)]
     return chance.choice(choices)
