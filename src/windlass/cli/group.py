@@ -9,7 +9,8 @@ import importlib
 
 import click
 
-# Name to the one line that `windlass --help` shows; the module is `cli/commands/<name>.py`.
+# Name to the one line that `windlass --help` shows; the module is `cli/commands/<name>.py`, with _
+# for -.
 COMMANDS = {
     "run": "Carry out a spec, and watch it.",
     "attach": "Watch a run: phase, logs and progress.",
@@ -25,6 +26,7 @@ COMMANDS = {
     "plan": "What a run will cost and when it will end.",
     "catalog": "What can be rented, where, and at what price.",
     "twin": "A Google Cloud on this machine: real clients, no bill.",
+    "lint-gcloud": "Which gcloud commands of a tutorial are stale or wrong.",
     "init": "Write a spec from what is in a folder.",
     "schema": "Print the JSON Schema of a file.",
     "doctor": "Check this machine and say what is missing.",
@@ -45,7 +47,7 @@ class LazyGroup(click.Group):
         """The command, from its own module."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"windlass.cli.commands.{cmd_name}")
+        module = importlib.import_module(f"windlass.cli.commands.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 
