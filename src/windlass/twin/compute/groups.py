@@ -106,6 +106,10 @@ class Groups:
                 self._remove(group, name)
         self.fill(group)
 
+    def check_template(self, url: str, project: str) -> None:
+        """Refuse a template that there is not."""
+        self._templates.properties(url, project)
+
     def set_target(self, group: Group, target: int) -> None:
         """Only write it down."""
         group.resource["targetSize"] = target
