@@ -31,3 +31,11 @@ def test_limit_of_a_place_goes_before_that_of_every_place(yard: Yard) -> None:
     assert yard.quotas.exceeded(CPU, 2) is not None
     assert yard.quotas.exceeded(CPU._replace(zone="europe-west4-a"), 2) is None
     assert yard.quotas.exceeded(CPU._replace(zone="europe-west4-a"), 3) is not None
+
+
+def test_a_limit_that_is_taken_away_again_holds_no_more(yard: Yard) -> None:
+    before = yard.quotas.limit("us-central1", "NVIDIA_L4_GPUS")
+    yard.quotas.set_limit("us-central1", "NVIDIA_L4_GPUS", 0)
+    assert yard.quotas.limit("us-central1", "NVIDIA_L4_GPUS") == 0
+    yard.quotas.unset_limit("us-central1", "NVIDIA_L4_GPUS")
+    assert yard.quotas.limit("us-central1", "NVIDIA_L4_GPUS") == before
