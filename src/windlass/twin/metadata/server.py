@@ -6,8 +6,10 @@ they mean it by a header, so that a web page in a browser cannot ask for tokens.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping
+from email.utils import formatdate
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -47,7 +49,12 @@ class MetadataServer:
         self._guests = guests
 
     def answer(self, machine_id: str, request: Request) -> Response:
-        """What that machine is told."""
+        """What that machine is told, with the time of day as Google has it."""
+        answer = self._answer(machine_id, request)
+        date = formatdate(self._cloud.clock.now(), usegmt=True)
+        return dataclasses.replace(answer, headers=(*answer.headers, ("Date", date)))
+
+    def _answer(self, machine_id: str, request: Request) -> Response:
         if request.path in ("", "/"):
             return _text("computeMetadata/\n")
         if request.headers.get("metadata-flavor", "").lower() != "google":

@@ -70,7 +70,8 @@ class Reply:
             if _LINE_END.search(value):
                 raise ValueError(f"the header {name} of an answer has a line end in it")
             lines.append(f"{name}: {value}\r\n")
-        lines.append(f"Date: {_date(int(time.time()))}\r\n")
+        if not any(name == "Date" for name, _ in response.headers):
+            lines.append(f"Date: {_date(int(time.time()))}\r\n")
         lines.append(self._framing(response, announced) if not has_none else "")
         if not stays:
             lines.append("Connection: close\r\n")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from windlass.twin.market import PLENTY, Model, Wanted
 from windlass.twin.shelf import Shelf
 from windlass.twin.tpu.names import not_found, place_of_name
-from windlass.twin.tpu.nodes import Order
+from windlass.twin.tpu.nodes import ENDING_LOOK_S, Order
 from windlass.twin.tpu.queued import WAITING, Queued, shown
 from windlass.twin.tpu.shapes import shaped
 from windlass.twin.tpu.timing import run_seconds
@@ -261,7 +261,12 @@ class Queue:
 
     def _gone(self, name: str) -> None:
         queued = self._shelf.get(name)
-        if queued is not None and queued.state == "DELETING":
+        if queued is None or queued.state != "DELETING":
+            return
+        if self.nodes(queued):
+            # What runs in its workers has yet to end; until then it is being deleted.
+            self._cloud.later(ENDING_LOOK_S, "tpu.queue.gone", name)
+        else:
             self._shelf.drop(name)
 
     def _save(self, queued: Queued) -> None:

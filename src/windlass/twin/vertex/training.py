@@ -40,6 +40,8 @@ class Training:
     warned: list[str] = field(default_factory=list)
     """Replicas whose machine is about to be taken back."""
     restarts: int = 0
+    leaving: list[str] = field(default_factory=list)
+    """Machines that were told to end when it was cancelled."""
 
     @property
     def id(self) -> str:

@@ -46,6 +46,8 @@ PRIMARY = "workerpool0-0"
 """The replica whose end is the training's end."""
 GRACE_S = 30.0
 """So long programs have to end when a training is cancelled."""
+ENDING_LOOK_S = 0.25
+"""So often a cancelled training is looked at whose programs have yet to end."""
 MODELLED_S = 60.0
 SECONDS_LABEL = "twin-seconds"
 STATUS_LABEL = "twin-exit-status"
@@ -109,6 +111,7 @@ class Trainings:
         """End it soon. Nothing happens to one that is over."""
         if training.is_over or training.state == CANCELLING:
             return
+        training.leaving = list(training.replicas.values())
         self._to(training, CANCELLING)
         self._drop_machines(training, grace_s=GRACE_S)
         delay = self._cloud.settings.delays.stop
@@ -289,7 +292,12 @@ class Trainings:
 
     def _cancelled_due(self, name: str) -> None:
         training = self._shelf.get(name)
-        if training is not None and training.state == CANCELLING:
+        if training is None or training.state != CANCELLING:
+            return
+        if any(self._fleet.get(machine_id) is not None for machine_id in training.leaving):
+            # What runs in its replicas has yet to end.
+            self._cloud.later(ENDING_LOOK_S, "aiplatform.cancelled", name)
+        else:
             training.error = {"code": words.CANCELLED, "message": "CANCELED"}
             self._finish(training, CANCELLED)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from buckets import HandClock
-from slices import PROJECT, V4, V5E, Slices
+from slices import PROJECT, V4, V5E, Bodies, Slices
 from windlass.twin.market import Rule
 from windlass.twin.settings import Delays
 
@@ -267,6 +267,17 @@ def test_active_request_is_deleted_only_with_force_or_without_nodes() -> None:
     twin.wait(21)
     assert twin.ask("GET", f"{QUEUE}/q")[0] == 404
     assert twin.ask("GET", f"/locations/{V4}/nodes/q-node")[0] == 404
+
+
+def test_request_is_being_deleted_until_what_runs_in_its_workers_has_ended() -> None:
+    bodies = Bodies()
+    twin = Slices(bodies=bodies)
+    twin.enqueue("q", "v4-8")
+    twin.done("DELETE", f"{QUEUE}/q", force="true")
+    assert bodies.warnings
+    assert twin.state("q") == "DELETING"
+    twin.wait(91)
+    assert twin.ask("GET", f"{QUEUE}/q")[0] == 404
 
 
 def test_request_whose_node_the_user_deletes_is_suspended_by_the_user() -> None:

@@ -140,17 +140,18 @@ def test_what_a_replica_prints_is_logged_line_by_line(stand, programs):
     assert said[-1] == "Job completed successfully."
 
 
-def test_a_cancelled_training_ends_cancelled_and_its_machines_are_told(stand, programs):
+def test_a_cancelled_training_is_over_when_its_machines_which_are_told_have_ended(stand, programs):
     name = stand.create()
     stand.tick()
     machine = machine_of(stand, name)
     assert stand.ask("POST", f"/v1/{name}:cancel", {}) == (200, {})
-    shown = stand.get(name)
-    assert shown["state"] == "JOB_STATE_CANCELLED"
-    assert shown["error"] == {"code": 1, "message": "CANCELED"}
+    assert stand.get(name)["state"] == "JOB_STATE_CANCELLING"
     assert programs.warned == [machine.id]
     stand.later(31.0)
     assert programs.running == []
+    shown = stand.get(name)
+    assert shown["state"] == "JOB_STATE_CANCELLED"
+    assert shown["error"] == {"code": 1, "message": "CANCELED"}
 
 
 def test_cancelling_takes_as_long_as_stopping():
