@@ -14,7 +14,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 # More for pytest, such as ARGS='tests/unit/spec -k units'.
 ARGS ?=
-# ALL=1 installs PyTorch too, and so runs the tests that need it.
+# ALL=1 installs PyTorch and Google's clients too, and so runs the tests that need them.
 ALL ?=
 
 export PYTHON
@@ -37,7 +37,7 @@ help:  ## Show this list
 demo: .venv/.installed-demo  ## Train a small model on two nodes, lose one, and finish all the same
 	@$(bin)/python scripts/demo.py
 
-test: $(if $(ALL),.venv/.installed-all,$(dev))  ## Run the tests (ALL=1: those that need PyTorch too)
+test: $(if $(ALL),.venv/.installed-all,$(dev))  ## Run the tests (ALL=1: those that need PyTorch or Google's SDKs too)
 	@$(pytest) $(ARGS)
 
 check: $(dev)  ## Lint, formatting, types, and which package may import which

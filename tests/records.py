@@ -39,13 +39,14 @@ TEXT_FORMATS = {
 INTEGERS = {"int32": (-(2**31), 2**31 - 1), "uint32": (0, 2**32 - 1)}
 
 
-def findings(path: Path) -> Counter[str]:
-    """Everything that is wrong in a record, and how often."""
+def findings(path: Path, *, only: str = "") -> Counter[str]:
+    """Everything that is wrong in a record, and how often; or only what begins like this."""
     found: Counter[str] = Counter()
     for line in path.read_text(encoding="utf-8").splitlines():
         call = json.loads(line)
         for what in check(call):
-            found[f"{call['id'] or call['method'] + ' ' + call['path']}: {what}"] += 1
+            if what.startswith(only):
+                found[f"{call['id'] or call['method'] + ' ' + call['path']}: {what}"] += 1
     return found
 
 

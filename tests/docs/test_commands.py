@@ -59,7 +59,8 @@ def called(text: str) -> Iterator[tuple[int, str, list[str]]]:
     for number, line in pages.prose(text):
         shown += [(number, span) for span in re.findall(r"`([^`]+)`", line)]
     for number, line in shown:
-        found = re.findall(r"(?<![\w/.-])windlass +([a-z]+(?: +[a-z]+)*)([^|;&>]*)", line)
+        words_of = r"[a-z]+(?:-[a-z]+)*(?: +[a-z]+)*"
+        found = re.findall(rf"(?<![\w/.-])windlass +({words_of})([^|;&>]*)", line)
         for words, rest in found:
             ours = re.split(r" -- ", rest)[0]  # What follows is another program's.
             yield number, words, re.findall(r"(?<!\S)--[a-z][a-z-]*", ours)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import random
 import re
 import signal
@@ -203,4 +202,4 @@ def test_no_token_is_in_the_log_or_in_what_is_recorded(tmp_path: Path) -> None:
             assert secret.encode() not in raw
     lines = [json.loads(line) for line in record.read_text().splitlines()]
     assert [line["status"] for line in lines] == [200] * 5
-    assert stat.S_IMODE(os.stat(record).st_mode) == 0o600
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600

@@ -9,15 +9,21 @@ from collections.abc import Iterator
 
 import pytest
 
+import records
 from faulty_twin import FaultyTwin
 
 
 @pytest.fixture(scope="module")
 def one_twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyTwin]:
-    """A minute passes in a second; machines are modelled."""
-    twin = FaultyTwin.start(tmp_path_factory.mktemp("faults"), speed=60.0, live=0)
+    """A minute passes in a second; machines are modelled. However badly things go, its answers are
+    as Google's documents say."""
+    folder = tmp_path_factory.mktemp("faults")
+    record = folder / "record.jsonl"
+    twin = FaultyTwin.start(folder, speed=60.0, live=0, record=str(record))
     yield twin
     twin.stop()
+    wrong = records.findings(record, only="answer")
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import importlib
 
 import click
 
-# Name to the one line that `windlass --help` shows; the module is `cli/commands/<name>.py`.
+# Name to the one line that `windlass --help` shows; the module is `cli/commands/<name>.py`, with _
+# for -.
 COMMANDS = {
     "run": "Carry out a spec, and watch it.",
     "attach": "Watch a run: phase, logs and progress.",
@@ -32,6 +33,7 @@ COMMANDS = {
     "network": "Networks for gangs at Google: make, show, remove.",
     "reap": "Find what was left behind at Google, and delete it.",
     "check": "Check specs, also against the platform team's policy.",
+    "lint-gcloud": "Which gcloud commands of a tutorial are stale or wrong.",
     "init": "Write a spec from what is in a folder.",
     "schema": "Print the JSON Schema of a file.",
     "doctor": "Check this machine and say what is missing.",
@@ -52,7 +54,7 @@ class LazyGroup(click.Group):
         """The command, from its own module."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"windlass.cli.commands.{cmd_name}")
+        module = importlib.import_module(f"windlass.cli.commands.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from windlass.twin import sundry
 from windlass.twin.access.accounts import Rsa, ServiceAccounts
@@ -89,112 +89,163 @@ class Twin:
         self.vertex.collect()
 
 
+class Gate(NamedTuple):
+    """Who may come in."""
+
+    policies: Policies
+    apis: EnabledApis
+    accounts: ServiceAccounts
+    tokens: Tokens
+
+
+class Yard(NamedTuple):
+    """What there is to rent, and what is rented."""
+
+    market: Market
+    quotas: Quotas
+    billing: Billing
+    fleet: Fleet
+
+
+class Rental(NamedTuple):
+    """The services that rent machines out."""
+
+    compute: Compute
+    tpu: Tpu
+    vertex: Vertex
+    logs: Logs
+
+
 def build(cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
     """All services of a twin around one cloud."""
+    gate = _gate(cloud, parts)
+    yard = _yard(cloud, catalog, parts)
+    rental = _rental(cloud, catalog, parts, gate=gate, yard=yard)
+    faults = _faults(cloud, catalog, gate=gate, yard=yard, rental=rental)
+    return Twin(
+        cloud=cloud,
+        door=_door(cloud, parts, gate=gate, yard=yard, rental=rental, faults=faults),
+        metadata=_metadata(cloud, gate=gate, fleet=yard.fleet, rental=rental),
+        faults=faults,
+        **gate._asdict(),
+        **yard._asdict(),
+        **rental._asdict(),
+    )
+
+
+def _gate(cloud: Cloud, parts: Parts) -> Gate:
     policies = Policies(cloud)
-    apis = EnabledApis(cloud)
     accounts = ServiceAccounts(cloud, policies=policies, rsa=parts.rsa)
     tokens = Tokens(cloud, home=parts.token, keys=accounts)
     cloud.on("token.over", tokens.forget)
+    return Gate(policies, EnabledApis(cloud), accounts, tokens)
+
+
+def _yard(cloud: Cloud, catalog: Catalog, parts: Parts) -> Yard:
     market = Market(cloud)
     quotas = Quotas(cloud, catalog=catalog)
     billing = Billing(cloud, catalog=catalog)
     fleet = Fleet(cloud, market=market, quotas=quotas, billing=billing, bodies=parts.bodies)
-    compute = Compute(
-        cloud, catalog=catalog, policies=policies, market=market, quotas=quotas, fleet=fleet
-    )
+    return Yard(market, quotas, billing, fleet)
+
+
+def _rental(cloud: Cloud, catalog: Catalog, parts: Parts, *, gate: Gate, yard: Yard) -> Rental:
+    stock: dict[str, Any] = {"market": yard.market, "quotas": yard.quotas, "fleet": yard.fleet}
+    compute = Compute(cloud, catalog=catalog, policies=gate.policies, **stock)
     tpu = Tpu(
         cloud,
         catalog=catalog,
-        market=market,
-        quotas=quotas,
-        fleet=fleet,
         project_metadata=lambda: compute.instances.project_metadata,
+        **stock,
     )
     logs = Logs(cloud)
     compute.instances.listen(InstanceEvents(logs), EVENTS)
-    speech = Speech(cloud, logs=logs, fleet=fleet, consoles=parts.consoles)
-    vertex = Vertex(
-        cloud, catalog=catalog, market=market, quotas=quotas, fleet=fleet, speech=speech
-    )
-    metadata = MetadataServer(
+    speech = Speech(cloud, logs=logs, fleet=yard.fleet, consoles=parts.consoles)
+    vertex = Vertex(cloud, catalog=catalog, speech=speech, **stock)
+    return Rental(compute, tpu, vertex, logs)
+
+
+def _metadata(cloud: Cloud, *, gate: Gate, fleet: Fleet, rental: Rental) -> MetadataServer:
+    return MetadataServer(
         cloud,
         fleet=fleet,
-        tokens=tokens,
+        tokens=gate.tokens,
         guests={
-            "compute": InstanceGuest(cloud, compute.instances),
-            "tpu": tpu.guest,
-            "aiplatform": vertex.guest,
+            "compute": InstanceGuest(cloud, rental.compute.instances),
+            "tpu": rental.tpu.guest,
+            "aiplatform": rental.vertex.guest,
         },
-        is_account=accounts.exists,
+        is_account=gate.accounts.exists,
     )
-    routes: dict[str, Route] = {
-        **compute.routes(parts.consoles),
-        **tpu.routes(),
-        **vertex.routes(),
-        **Logging(cloud, logs).routes(),
-        **apis.routes(),
-        **Projects(cloud, policies=policies).routes(),
-        **accounts.routes(tokens),
-        **sundry.routes(compute.base, fleet),
-    }
 
+
+def _faults(
+    cloud: Cloud, catalog: Catalog, *, gate: Gate, yard: Yard, rental: Rental
+) -> FaultService:
+    compute = rental.compute
     stage = Stage(
-        fleet=fleet,
-        market=market,
-        quotas=quotas,
-        apis=apis,
-        policies=policies,
+        fleet=yard.fleet,
+        market=yard.market,
+        quotas=yard.quotas,
+        apis=gate.apis,
+        policies=gate.policies,
         instances=compute.instances,
         maintenance=compute.maintenance,
         resizes=compute.resize_requests,
     )
-    faults = FaultService(cloud, catalog=catalog, stage=stage, billing=billing)
-    faults.door.services += [compute.base.operations, tpu.operations]
+    faults = FaultService(cloud, catalog=catalog, stage=stage, billing=yard.billing)
+    faults.door.services += [compute.base.operations, rental.tpu.operations]
+    return faults
 
+
+def _door(
+    cloud: Cloud, parts: Parts, *, gate: Gate, yard: Yard, rental: Rental, faults: FaultService
+) -> Door:
     def status(_: Mapping[str, Any]) -> dict[str, Any]:
-        live, modelled = fleet.counts()
+        live, modelled = yard.fleet.counts()
         return {
             "time": cloud.clock.now(),
             "machines": {"live": live, "modelled": modelled},
-            "bill_usd": billing.total_usd(),
+            "bill_usd": yard.billing.total_usd() + yard.fleet.accruing_usd(),
             "requests": door.served,
         }
 
     surfaces: list[Surface] = [Admin(cloud, {"status": status, **faults.acts}), *parts.surfaces]
     if parts.store is not None:
         surfaces.append(
-            GuardedStore(parts.store, apis=apis, policies=policies, settings=cloud.settings)
+            GuardedStore(
+                parts.store, apis=gate.apis, policies=gate.policies, settings=cloud.settings
+            )
         )
+    routes = _routes(cloud, parts, gate=gate, fleet=yard.fleet, rental=rental)
     services = Services(
-        routes=Acting(accounts=accounts, policies=policies).guarded(routes),
-        guard=Access(apis=apis, policies=policies),
+        routes=Acting(accounts=gate.accounts, policies=gate.policies).guarded(routes),
+        guard=Access(apis=gate.apis, policies=gate.policies),
         surfaces=surfaces,
-        open_surfaces=(OAuth(cloud, tokens),),
+        open_surfaces=(OAuth(cloud, gate.tokens),),
     )
     door = Door(
         cloud,
         router=Router(),
-        tokens=tokens,
+        tokens=gate.tokens,
         services=services,
         faults=faults.door,
         watcher=parts.watcher,
     )
-    return Twin(
-        cloud=cloud,
-        door=door,
-        fleet=fleet,
-        compute=compute,
-        tpu=tpu,
-        vertex=vertex,
-        logs=logs,
-        market=market,
-        quotas=quotas,
-        billing=billing,
-        tokens=tokens,
-        metadata=metadata,
-        accounts=accounts,
-        policies=policies,
-        apis=apis,
-        faults=faults,
-    )
+    return door
+
+
+def _routes(
+    cloud: Cloud, parts: Parts, *, gate: Gate, fleet: Fleet, rental: Rental
+) -> dict[str, Route]:
+    compute = rental.compute
+    return {
+        **compute.routes(parts.consoles),
+        **rental.tpu.routes(),
+        **rental.vertex.routes(),
+        **Logging(cloud, rental.logs).routes(),
+        **gate.apis.routes(),
+        **Projects(cloud, policies=gate.policies).routes(),
+        **gate.accounts.routes(gate.tokens),
+        **sundry.routes(compute.base, fleet),
+    }

@@ -73,6 +73,15 @@ class Fleet:
         on = sum(1 for one in self._machines.values() if one.state is not State.OFF)
         return len(self._live), on - len(self._live)
 
+    def accruing_usd(self) -> float:
+        """What machines that run have cost so far, and nobody has been charged for yet."""
+        now = self._cloud.clock.now()
+        return sum(
+            (now - one.running_since) / 3600.0 * (self._billing.usd_per_h(one.wanted) or 0.0)
+            for _, one in self._machines.items()
+            if one.is_counted and one.state in (State.RUNNING, State.WARNED)
+        )
+
     def all(self) -> list[Machine]:
         """Every machine, by id."""
         return [machine for _, machine in self._machines.items()]

@@ -91,6 +91,7 @@ class Quotas:
     def unset_limit(self, scope: str, metric: str) -> None:
         """What a project has at first holds again."""
         self._limits.drop(f"{scope}/{metric}")
+        self._known.clear()
 
     def usage(self, scope: str, metric: str) -> float:
         """What it uses now."""

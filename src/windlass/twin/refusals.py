@@ -6,7 +6,7 @@ Must not know which service asks: the words of a service's own errors are in tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from windlass.twin.messages import Response, json_response
 
@@ -49,7 +49,6 @@ class Refusal(Exception):
         status: str = "",
         details: Sequence[dict[str, Any]] = (),
         headers: Sequence[tuple[str, str]] = (),
-        location: str = "",
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -58,8 +57,13 @@ class Refusal(Exception):
         self.status = status or STATUSES.get(code, "UNKNOWN")
         self.details = tuple(details)
         self.headers = tuple(headers)
-        self.location = location
+        self.location = ""
         """What is to blame: a header, or in Cloud Storage a parameter."""
+
+    def blaming(self, location: str) -> Self:
+        """The same, with what is to blame."""
+        self.location = location
+        return self
 
     def body(self, *, with_status: bool = True) -> dict[str, Any]:
         """As JSON. Cloud Storage's has no `status`, and its clients print it differently then."""

@@ -21,7 +21,7 @@ NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?")
 LABEL_KEY = re.compile(r"[a-z][-_a-z0-9]{0,62}")
 LABEL_VALUE = re.compile(r"[-_a-z0-9]{0,63}")
 UNLISTED = re.compile(
-    r"e2-(?:micro|small|medium)|f1-micro|g1-small|(?:[a-z0-9]+-)?custom-\d+-\d+(?:-ext)?"
+    r"e2-(?:micro|small|medium)|f1-micro|g1-small|n1-(?:standard|highmem|highcpu)-\d{1,2}|(?:[a-z0-9]+-)?custom-\d+-\d+(?:-ext)?"
     r"|(?:c3d?|c4d?a?|n4d?|m[1-4]|t2[ad]|h[34]|x4|z3)-[a-z0-9-]+"
 )
 """Types that exist and that the catalog, which is about accelerators, does not list."""

@@ -24,7 +24,7 @@ def check_fingerprint(given: str | None, present: str, message: str) -> None:
     """Refuse a mark that is not the present one. Clients send bytes back in either alphabet of
     base64: compare what they stand for."""
     if given and _decoded(given) != _decoded(present):
-        raise Refusal(412, message, reason="conditionNotMet", location="If-Match")
+        raise Refusal(412, message, reason="conditionNotMet").blaming("If-Match")
 
 
 def _decoded(text: str) -> bytes:

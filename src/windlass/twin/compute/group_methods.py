@@ -108,12 +108,16 @@ class GroupMethods:
         versions = body.get("versions")
         if versions and "instanceTemplate" not in body:
             body["instanceTemplate"] = versions[0].get("instanceTemplate", group.template)
+        if target is not None:
+            _check_size(target)
+        if target is not None or "instanceTemplate" in body:
+            template = body.get("instanceTemplate", group.template)
+            self._groups.check_template(template, call.project)
         before = _version(group)
         policy = {**group.resource["updatePolicy"], **(body.pop("updatePolicy", None) or {})}
         group.resource.update({**body, "updatePolicy": policy})
         self._groups.retemplate(group)
         if target is not None:
-            _check_size(target)
             self._groups.resize(group, int(target))
         if _version(group) != before and policy["type"] == "PROACTIVE":
             self._roll_out(group, policy)
@@ -131,7 +135,9 @@ class GroupMethods:
         """What new instances are like."""
         group = self.named(call)
         body = normalised(call.body, project=call.project, zone="")
-        group.resource["instanceTemplate"] = body.get("instanceTemplate", group.template)
+        template = body.get("instanceTemplate", group.template)
+        self._groups.check_template(template, call.project)
+        group.resource["instanceTemplate"] = template
         group.resource["versions"] = [{"instanceTemplate": group.template}]
         self._groups.retemplate(group)
         return self._operation(call, group)

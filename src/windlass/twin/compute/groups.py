@@ -51,7 +51,7 @@ class Groups:
         self._groups: dict[str, Group] = {}
         for key, resource in self.collection.shelf.items():
             self._open(key, resource)
-        for instance in base.instances.under(""):
+        for instance in sorted(base.instances.under(""), key=lambda one: one.number):
             group = self._groups.get(instance.creator)
             if group is not None:
                 group.members[instance.name] = instance.zone
@@ -106,6 +106,10 @@ class Groups:
                 self._remove(group, name)
         self.fill(group)
 
+    def check_template(self, url: str, project: str) -> None:
+        """Refuse a template that there is not."""
+        self._templates.properties(url, project)
+
     def set_target(self, group: Group, target: int) -> None:
         """Only write it down."""
         group.resource["targetSize"] = target
@@ -134,7 +138,8 @@ class Groups:
         """Members are made anew, from the present template."""
         for name in names:
             zone = group.members[name]
-            self._remove(group, name)
+            # At once: the new one has its name.
+            self._remove(group, name, seconds=0.0)
             self._make(group, name, zone)
 
     def add(self, group: Group, names: Iterable[str]) -> None:
@@ -267,12 +272,14 @@ class Groups:
         if group.missing:
             self._try_later(group)
 
-    def _remove(self, group: Group, name: str) -> None:
+    def _remove(self, group: Group, name: str, *, seconds: float | None = None) -> None:
         instance = self._base.instances.find(group.key_of(name))
         del group.members[name]
         if instance is not None:
-            seconds = self._base.cloud.settings.delays.stop
-            self._base.instances.delete(instance, seconds=seconds)
+            # While it goes it belongs to nobody, for the next twin neither.
+            instance.creator = ""
+            delay = self._base.cloud.settings.delays.stop if seconds is None else seconds
+            self._base.instances.delete(instance, seconds=delay)
 
     def _new_name(self, group: Group) -> str:
         chance = self._base.cloud.chance

@@ -24,6 +24,20 @@ DEFAULT_SCOPES = (
 
 
 DEFAULT_DISK_GB = 10
+# What is under a machine type, by the beginning of its name; the longest counts.
+PLATFORMS = {
+    "": "Intel Broadwell",
+    "a2-": "Intel Cascade Lake",
+    "a3-": "Intel Sapphire Rapids",
+    "a3-ultragpu": "Intel Emerald Rapids",
+    "a4-": "Intel Emerald Rapids",
+    "c2-": "Intel Cascade Lake",
+    "c3-": "Intel Sapphire Rapids",
+    "c4-": "Intel Emerald Rapids",
+    "g2-": "Intel Cascade Lake",
+    "n1-": "Intel Skylake",
+    "n2-": "Intel Cascade Lake",
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -138,7 +152,7 @@ def shown(
         },
         "labelFingerprint": fingerprint(sorted(labels.items())),
         "serviceAccounts": _accounts(instance, cloud),
-        "cpuPlatform": "Unknown CPU Platform" if instance.status == "PROVISIONING" else "Intel",
+        "cpuPlatform": _platform(instance),
         "deletionProtection": bool(value("deletionProtection", False)),
         "startRestricted": False,
         "fingerprint": fingerprint((instance.id, instance.status, len(instance.changes))),
@@ -200,6 +214,13 @@ def disk_size_gb(asked: dict[str, Any]) -> str:
 def device_name(asked: dict[str, Any], index: int) -> str:
     """As the guest sees it."""
     return str(asked.get("deviceName") or f"persistent-disk-{index}")
+
+
+def _platform(instance: Instance) -> str:
+    if instance.status == "PROVISIONING":
+        return "Unknown CPU Platform"
+    kind = str(instance.value("machineType") or "").rpartition("/")[2]
+    return PLATFORMS[max((one for one in PLATFORMS if kind.startswith(one)), key=len)]
 
 
 def _disk(instance: Instance, index: int, asked: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from windlass.twin.compute.collection import Collection, Kind
 from windlass.twin.compute.fingerprints import fingerprint
 from windlass.twin.compute.links import last, parts
 from windlass.twin.compute.listing import Keyed, listed
-from windlass.twin.compute.scopes import Scope, in_use, invalid
+from windlass.twin.compute.scopes import Scope, already_exists, in_use, invalid
 
 if TYPE_CHECKING:
     from windlass.twin.compute.ground import Ground
@@ -162,9 +162,13 @@ class Networks:
         network.setdefault("networkFirewallPolicyEnforcementOrder", "AFTER_CLASSIC_FIREWALL")
         network["selfLinkWithId"] = scope.link("networks", network["id"])
         if network["autoCreateSubnetworks"]:
-            for region in self._base.places.regions:
+            places = [Scope(scope.project, "regions", one) for one in self._base.places.regions]
+            for place in places:  # All of them, before the first is made.
+                if place.key(network["name"]) in self.subnetworks.shelf:
+                    raise already_exists(place, "subnetworks", network["name"])
+            for place in places:
+                region = place.place
                 body = {"name": network["name"], "network": network["selfLink"]}
-                place = Scope(scope.project, "regions", region)
                 self.subnetworks.make(
                     call, place, {**body, "ipCidrRange": str(self._auto_range(region))}
                 )

@@ -29,7 +29,18 @@ DISK_TYPES = (
     "hyperdisk-throughput",
 )
 # The accelerators' full names; the rest are named as the API names them.
-DESCRIPTIONS = {"nvidia-h100-80gb": "NVIDIA H100 80GB", "nvidia-l4": "NVIDIA L4"}
+DESCRIPTIONS = {
+    "nvidia-a100-80gb": "NVIDIA A100 80GB",
+    "nvidia-h100-80gb": "NVIDIA H100 80GB",
+    "nvidia-h100-mega-80gb": "NVIDIA H100 80GB MEGA",
+    "nvidia-h200-141gb": "NVIDIA H200 141GB",
+    "nvidia-l4": "NVIDIA L4",
+    "nvidia-tesla-a100": "NVIDIA A100 40GB",
+    "nvidia-tesla-p100": "NVIDIA Tesla P100",
+    "nvidia-tesla-p4": "NVIDIA Tesla P4",
+    "nvidia-tesla-t4": "NVIDIA T4",
+    "nvidia-tesla-v100": "NVIDIA V100",
+}
 Maker = Callable[[str], Iterable[dict[str, Any]]]
 
 

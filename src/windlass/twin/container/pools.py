@@ -81,6 +81,7 @@ class Pools:
             "nodes": [],
             "doing": "PROVISIONING",
             "trouble": None,
+            "again_at": 0.0,
         }
         self.save(record)
         self.fill(path.key, boot_s=self._cloud.settings.delays.cluster)
@@ -158,8 +159,7 @@ class Pools:
         # The hosts of a TPU slice are nothing without each other.
         for node in self.nodes(record) if _is_slice(record["shown"]) else [machine]:
             self._remove(record, node)
-        self.save(record)
-        self._cloud.later(RETRY_S, "container.fill", record["key"])
+        self._again(record)
 
     def fill(self, key: str, *, boot_s: float | None = None) -> None:
         """Make the nodes that are missing, or say what is in the way and try again later."""
@@ -173,7 +173,15 @@ class Pools:
         record["trouble"] = _trouble(refused) if refused is not None else None
         self.save(record)
         if refused is not None:
-            self._cloud.later(RETRY_S, "container.fill", key)
+            self._again(record)
+
+    def _again(self, record: dict[str, Any]) -> None:
+        """Fill it in a while, however many nodes ask for that meanwhile."""
+        now = self._cloud.clock.now()
+        if record["again_at"] <= now:
+            record["again_at"] = now + RETRY_S
+            self._cloud.at(record["again_at"], "container.fill", record["key"])
+        self.save(record)
 
     def _missing(self, record: dict[str, Any]) -> Iterator[tuple[str, int]]:
         there = Counter(node.wanted.zone for node in self.nodes(record))

@@ -30,6 +30,7 @@ from windlass.twin.machines.machines import Machines
 from windlass.twin.machines.ssh_door import SshDoor
 from windlass.twin.scenario.apply import Director
 from windlass.twin.scenario.load import load_scenario
+from windlass.twin.server.ageing import let_objects_age
 from windlass.twin.server.certificates import tls_context
 from windlass.twin.server.clients import prepare_clients
 from windlass.twin.server.credentials import ensure_credentials
@@ -139,6 +140,9 @@ def _twin(
     home: TwinHome, options: Options, cloud: Cloud, *, catalog: Catalog, residents: Residents
 ) -> Twin:
     rsa = RsaKeys()
+    # Names in buckets must not come twice, so that a seed does not make them.
+    storage = Storage(home.objects, clock=cloud.clock, chance=SeededEntropy())
+    let_objects_age(cloud, storage)
     twin = build(
         cloud,
         catalog=catalog,
@@ -147,8 +151,7 @@ def _twin(
             rsa=rsa,
             bodies=residents,
             consoles=residents,
-            # Names in buckets must not come twice, so that a seed does not make them.
-            store=Storage(home.objects, clock=cloud.clock, chance=SeededEntropy()),
+            store=storage,
             watcher=Recorder(Path(options.record)) if options.record else None,
         ),
     )

@@ -15,6 +15,7 @@ from typing import TextIO
 from windlass.twin.clock import TwinClock
 from windlass.twin.cloud import Cloud
 from windlass.twin.journal import SqliteJournal
+from windlass.twin.refusals import Refusal
 
 TICK_S = 0.05
 ALSO_S = 0.2
@@ -34,8 +35,11 @@ class RealWaiting:
     def until(self, moment: float) -> None:
         """See cloud.Waiting. Never longer than a moment: whoever waits looks again."""
         seconds = min(self._clock.real_seconds_until(moment), TICK_S)
-        if seconds <= 0 or self._is_over:
+        if seconds <= 0:
             return
+        if self._is_over:
+            # Whoever waits looks again and again: without time to pass it would do nothing else.
+            raise Refusal(503, "The twin is going down.")
         with self._changed:
             self._changed.wait(timeout=seconds)
 

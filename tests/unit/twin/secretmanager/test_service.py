@@ -155,7 +155,7 @@ REFUSALS = {
         "nope",
         None,
         404,
-        "Secret [projects/415926535897/secrets/nope] not found.",
+        "Secret [projects/415926535897/secrets/nope] not",
     ),
     "no version": ("GET", "key/versions/9:access", None, 404, "versions/9] not found."),
     "no version yet": ("GET", "key/versions/latest:access", None, 404, "has no versions"),
