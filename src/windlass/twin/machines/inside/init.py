@@ -115,15 +115,20 @@ class Init:
         os.close(far)
         os.set_blocking(out, False)
 
+        is_open = True
+
         def read() -> None:
+            nonlocal is_open
             content = _read(out)
             if content:
                 take(content)
             else:
+                is_open = False
                 self._unwatch(out)
 
         def reaped(status: int) -> None:
-            while out in self._selector.get_map() and (content := _read(out)):
+            # Once it is closed its number may be another file's, which nobody has written to.
+            while is_open and (content := _read(out)):
                 take(content)
             ended(status)
 
@@ -242,7 +247,8 @@ class Init:
         while True:
             wait = None if self._final_at is None else 0.05
             for key, _ in self._selector.select(wait):
-                if key.fd in self._selector.get_map():
+                # One that was closed a moment ago may have left its number to another.
+                if self._selector.get_map().get(key.fd) is key:
                     key.data()
             is_alone = self._reap()
             if self._final_at is not None and (is_alone or time.monotonic() > self._final_at):
