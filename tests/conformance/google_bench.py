@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from conformance.engines import Bench
 
+from conformance.engines import Bench
 from windlass.agent.bucket import BucketFolder
 from windlass.agent.pack import build
 from windlass.agent.storage import Ask, Storage

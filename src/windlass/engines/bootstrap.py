@@ -1,5 +1,4 @@
-"""The start-up script of a node on Google Cloud: fetches the agent from the run's folder and
-becomes it.
+"""The start-up script of a node on Google Cloud: fetches the agent and becomes it.
 
 Must not hold a secret: metadata is read by everybody who may look at the machine. Must not name
 an engine: which node it is, a machine finds out from its own metadata.

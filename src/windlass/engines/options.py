@@ -20,7 +20,7 @@ def read_options(
 ) -> Options:
     """The options of a claim, as the frozen dataclass of its engine, whose fields are all bool,
     int or str. Raises EngineRejected for a key or a type that makes no sense."""
-    known = {field.name: str(field.type) for field in fields(cls)}  # type: ignore[arg-type]
+    known = {field.name: str(field.type) for field in fields(cls)}  # type: ignore[arg-type]  # A dataclass.
     merged = {**defaults, **given}
     for key, value in merged.items():
         if key not in known:

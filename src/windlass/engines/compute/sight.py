@@ -6,6 +6,7 @@ Must not ask anything of Google. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from windlass.engines.base import Observation, Seen
@@ -23,13 +24,24 @@ Document = Mapping[str, Any]
 def of_machines(instances: Iterable[Document]) -> Observation:
     """A claim that has machines. One that is stopping or off is still there: it is missed, and has
     to be deleted."""
-    found = {_node(one): str(one.get("status")) for one in instances}
+    machines = list(instances)
+    found = {_node(one): str(one.get("status")) for one in machines}
     if all(status in COMING for status in found.values()):
         return Observation(seen=Seen.PENDING, reason="its machines are being made")
     missing = tuple(
         node for node in range(max(found) + 1) if found.get(node, "") not in (*COMING, *UP)
     )
-    return Observation(seen=Seen.RUNNING, missing=missing)
+    return Observation(seen=Seen.RUNNING, missing=missing, up_at=_up_at(machines))
+
+
+def _up_at(machines: Iterable[Document]) -> float | None:
+    """When the first of them began to cost; None when no time is said."""
+    starts = (str(one.get("lastStartTimestamp") or "") for one in machines)
+    return min((_moment(start) for start in starts if start), default=None)
+
+
+def _moment(stamp: str) -> float:
+    return datetime.fromisoformat(stamp.replace("Z", "+00:00")).timestamp()
 
 
 def of_queue(resize: Document | None) -> Observation:
