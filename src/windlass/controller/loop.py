@@ -62,6 +62,8 @@ class Loop:
         self._watches: dict[str, _Watch] = {}
         self._data_version: int | None = None
         self._sweep_at = float("-inf")
+        self._used: set[str] = set()
+        """Engines that ended runs were on, which may have left something behind."""
 
     @property
     def is_idle(self) -> bool:
@@ -105,6 +107,11 @@ class Loop:
         self._data_version = version
 
     def _forget(self, run_id: str) -> None:
+        rented = {claim.engine for claim in self._states[run_id].claims if claim.offer}
+        if rented:
+            # What was made with machines goes after them; a controller may leave soon.
+            self._used |= rented
+            self._sweep_at = float("-inf")
         del self._states[run_id]
         del self._watches[run_id]
         self._observer.forget_run(run_id)
@@ -203,7 +210,7 @@ class Loop:
     def _searched(self) -> list[str]:
         """Engines that are always searched, and those that live runs are on."""
         used = {claim.engine for state in self._states.values() for claim in state.claims}
-        return sorted({*self._site.engine_names, *used})
+        return sorted({*self._site.engine_names, *self._used, *used})
 
     def _is_foreign(self, owned: Owned) -> bool:
         """Whether it is of a run that this store has never heard of. A project is shared with

@@ -79,7 +79,7 @@ class AmbientBearer:
             ) from exc
         if not self._impersonate:
             return own
-        return impersonated_credentials.Credentials(  # type: ignore[no-untyped-call]  # Theirs.
+        return impersonated_credentials.Credentials(  # type: ignore[no-untyped-call]  # google-auth has no types for it.
             own, self._impersonate, [SCOPE], lifetime=IMPERSONATED_S
         )
 
@@ -114,7 +114,7 @@ class HttpxRequest(Request):
                 method, url, content=body, headers=headers, timeout=timeout or 30.0
             )
         except httpx.HTTPError as exc:
-            raise TransportError(exc) from exc  # type: ignore[no-untyped-call]  # Theirs.
+            raise TransportError(exc) from exc  # type: ignore[no-untyped-call]  # google-auth has no types for it.
         return _Answer(answer)
 
 

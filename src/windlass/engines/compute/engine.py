@@ -17,7 +17,7 @@ from windlass.engines.compute.gcloud import gcloud_script
 from windlass.engines.compute.inserts import GROUPS, POLICIES, RESIZES, TEMPLATES, Insert
 from windlass.engines.compute.naming import claim_name, claim_of, described_claim, resize_name
 from windlass.engines.compute.request import ComputeRequest
-from windlass.engines.compute.sight import QUEUED, of_machines, of_queue
+from windlass.engines.compute.sight import QUEUED, of_machines, of_queue, of_refusal
 from windlass.engines.compute.terraform import terraform_text
 from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, split_handle
 from windlass.engines.marks import Marks
@@ -53,6 +53,8 @@ class ComputeEngine:
         self._google = google
         self._catalog = catalog
         self._marks = marks
+        self._asked: dict[Handle, tuple[str, str]] = {}
+        """Operations that were started here and may yet fail, by scope and name."""
         self._agent_url = agent_url
         self._defaults = defaults
 
@@ -83,7 +85,10 @@ class ComputeEngine:
             if self._insert(request, insert).get("status", "DONE") != "DONE":
                 made = insert.collection.rpartition("/")[2]
                 raise EngineTransient(f"{made} for {request.claim} are being made")
-        operation = self._insert(request, request.inserts[-1])
+        last = request.inserts[-1]
+        operation = self._insert(request, last)
+        if operation:
+            self._asked[handle] = (last.scope, str(operation["name"]))
         mark.asked(str(operation.get("name", "")))
         return handle
 
@@ -159,6 +164,17 @@ class ComputeEngine:
         """See Renders."""
         return terraform_text(request, project=self._google.project)
 
+    def _of_operation(self, handle: Handle) -> Observation:
+        """A claim without machines: they are on their way, were refused, or are gone. A later
+        controller does not know the operation, and takes the claim for gone."""
+        if handle not in self._asked:
+            return Observation(seen=Seen.GONE)
+        operation = self._google.operation(*self._asked[handle])
+        if operation is not None and operation.get("status") != "DONE":
+            return Observation(seen=Seen.PENDING, reason="its machines are being made")
+        del self._asked[handle]
+        return of_refusal(operation or {})
+
     def _insert(self, request: ComputeRequest, insert: Insert) -> dict[str, Any]:
         """Ask for one thing; the operation, or nothing where it is there already."""
         try:
@@ -191,7 +207,7 @@ class ComputeEngine:
         if machines:
             return of_machines(machines)
         if not is_queued:
-            return Observation(seen=Seen.GONE)
+            return self._of_operation(handle)
         zone, claim = split_handle(handle)
         requests = f"{GROUPS}/{claim_name(claim)}/{RESIZES}"
         return of_queue(self._google.get(f"zones/{zone}", requests, resize_name(claim)))

@@ -52,7 +52,12 @@ def of_queue(resize: Document | None) -> Observation:
         errors = operation_errors(status.get("lastAttempt") or {})
         why = str(errors[0].get("message", "")) if errors else ""
         return Observation(seen=Seen.PENDING, reason=why or "it is in Google's queue")
-    errors = operation_errors(status)
+    return of_refusal(status)
+
+
+def of_refusal(operation: Document) -> Observation:
+    """A claim that has nothing, and what was last said about it."""
+    errors = operation_errors(operation)
     if not errors:
         return Observation(seen=Seen.GONE)
     error = operation_error(errors, what="asking for machines")
