@@ -34,7 +34,7 @@ endif
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
 
-demo: .venv/.installed-demo  ## Train a small model on two nodes, lose one, and finish all the same
+demo: .venv/.installed-demo  ## Train a small model on two machines, lose them, and finish all the same
 	@$(bin)/python scripts/demo.py
 
 test: $(if $(ALL),.venv/.installed-all,$(dev))  ## Run the tests (ALL=1: those that need PyTorch or Google's SDKs too)

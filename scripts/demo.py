@@ -1,7 +1,10 @@
-"""`make demo`: trains a small model on two nodes, takes one of them away, and shows what it cost.
+"""`make demo`: trains a small model on two machines that are taken away, and shows what it cost.
 
-Must not help the run in any way: it is `windlass run` in a home of its own, and all that is done to
-it is a SIGKILL. Nothing of it is left behind, unless `--keep` says so.
+It is `windlass rehearse`: spot machines of a Google Cloud on this machine, a zone without any, and
+a preemption. Where the machine has no namespaces, or a spec is named, it is `windlass run` in a
+home of its own, on this machine's own nodes, and one of them is killed.
+
+Must not help the run in any way. Nothing of it is left behind, unless `--keep` says so.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ from windlass.controller.progress import ProgressFollower, Record, read_records
 if TYPE_CHECKING:
     from windlass.state.model import Run
 
-SPEC = Path(__file__).resolve().parent.parent / "examples" / "pretrain" / "train.yaml"
+EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "pretrain"
+SPEC = EXAMPLE / "train.yaml"
+PREEMPT_AT = "40"
 STRIKE_AT = 0.45
 """The part of the steps after which the node is taken away."""
 LOOK_S = 0.05
@@ -40,16 +45,50 @@ def main() -> int:
     """The exit status: 0 when the node was lost and the run succeeded all the same."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keep", action="store_true", help="keep the home folder of the demo")
-    parser.add_argument("--spec", type=Path, default=SPEC, help="run this spec instead")
+    parser.add_argument("--local", action="store_true", help="kill a node of this machine instead")
+    parser.add_argument("--spec", type=Path, help="run this spec instead, on this machine's nodes")
     options = parser.parse_args()
+    if not options.local and options.spec is None:
+        refusal = machines_refusal()
+        if refusal is None:
+            return rehearse(keep=options.keep)
+        say(f"Nothing is rehearsed here: {refusal}. A node of this machine is killed instead.\n")
     # A terminal that is closed, or a `kill`, must not leave a training behind.
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGHUP, _interrupt)
     try:
         with private_home(keep=options.keep) as path:
-            return show(path, options.spec)
+            return show(path, options.spec or SPEC)
     except KeyboardInterrupt:
         return 130
+
+
+def machines_refusal() -> str | None:
+    """Why the twin cannot have real machines here; None when it can."""
+    from windlass.twin.machines.machines import Machines
+
+    path = Path(tempfile.mkdtemp(prefix="windlass-demo-"))
+    try:
+        return Machines(path).refusal()
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def rehearse(*, keep: bool) -> int:
+    """The same as by hand."""
+    from windlass.cli.main import run
+
+    use_this_python()
+    words = ["rehearse", os.path.relpath(EXAMPLE / "rented.yaml")]
+    words += ["--scenario", os.path.relpath(EXAMPLE / "storm.yaml"), "--preempt-at", PREEMPT_AT]
+    say(Paint(sys.stdout)(f"$ windlass {' '.join(words)}", "bold"))
+    return run([*words, "--keep"] if keep else words)
+
+
+def use_this_python() -> None:
+    """The specs say `python`: the one that has JAX, whether its environment is active or not."""
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -90,9 +129,7 @@ def private_home(*, keep: bool) -> Iterator[Path]:
     """A home folder for this demo alone, with nothing alive in it afterwards."""
     path = Path(tempfile.mkdtemp(prefix="windlass-demo-"))
     os.environ["WINDLASS_HOME"] = str(path)
-    os.environ["JAX_PLATFORMS"] = "cpu"
-    # The spec says `python`: the one that has JAX, whether its environment is active or not.
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    use_this_python()
     try:
         yield path
     finally:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from windlass.cli.summary import duration_of_step
 from windlass.cli.table import draw, facts
 from windlass.cli.terminal import PHASE_STYLES
 from windlass.cli.words import duration, iso, percent, plural
@@ -62,7 +63,7 @@ def _facts(story: Story) -> list[tuple[str, str]]:
 def _interrupted(one: Interruption) -> list[tuple[str, str]]:
     pairs = [(str(one.outcome), f"attempt {one.attempt} on {one.place}")]
     if one.detect_s is not None:
-        pairs.append(("  told", f"{one.detect_s:.1f} s after the notice was written"))
+        pairs.append(("  told", f"{duration_of_step(one.detect_s)} after the notice was written"))
     if one.resumed_step is not None:
         pairs.append(("  resumed", f"from the checkpoint of step {one.resumed_step}"))
     if one.again_s is not None:

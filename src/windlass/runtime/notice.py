@@ -18,6 +18,9 @@ EXIT_PREEMPTED = 75
 """The exit status of a rank that left because it was told to: the run goes on elsewhere."""
 POLL_S = 0.1
 """A loop may ask every step; the file is looked at this often."""
+GRACE_S = 1.0
+"""A machine that is shut down sends SIGTERM to all of its processes at once: this long may pass
+before the agent, which is among them, has written the file."""
 
 
 class Notice:
@@ -107,7 +110,10 @@ def _outlive_sigterm(path: str) -> None:
 
 def _on_sigterm(path: str, number: int, _frame: object) -> None:
     """With a notice the loop will see it; without one somebody else wants this process to end."""
-    if os.path.exists(path):
-        return
+    until = time.monotonic() + GRACE_S
+    while time.monotonic() < until:
+        if os.path.exists(path):
+            return
+        time.sleep(0.01)
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

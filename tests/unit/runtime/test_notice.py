@@ -107,6 +107,16 @@ def test_the_loop_outlives_sigterm_and_leaves_by_itself(tmp_path):
     assert process.returncode == EXIT_PREEMPTED
 
 
+def test_a_signal_that_overtakes_the_notice_ends_nothing(tmp_path):
+    path = tmp_path / "notice.json"
+    process = started(path)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.2)
+    write(path, 30)
+    process.communicate(timeout=30)
+    assert process.returncode == EXIT_PREEMPTED
+
+
 def test_sigterm_without_a_notice_ends_the_program_as_ever(tmp_path):
     process = started(tmp_path / "notice.json")
     process.send_signal(signal.SIGTERM)
