@@ -26,6 +26,9 @@ from windlass.state.phases import ClaimPhase, RunPhase, is_ended
 
 LEASE_TTL_S = 30.0
 SWEEP_EVERY_S = 30.0
+SWEEP_AFTER_S = 2.0
+"""After the end of a run: what was made with its machines can only be deleted after them, and a
+controller that is idle for long ends."""
 LOOK_FIRST_S = 0.01
 LOOK_LAST_S = 1.0
 LOOK_LAST_PENDING_S = 5.0
@@ -108,6 +111,8 @@ class Loop:
         del self._states[run_id]
         del self._watches[run_id]
         self._observer.forget_run(run_id)
+        soon = self._site.world.clock.monotonic() + SWEEP_AFTER_S
+        self._sweep_at = min(self._sweep_at, soon)
         try:
             self._on_ended(run_id)
         except Exception as bug:  # noqa: BLE001 - it has ended all the same.
