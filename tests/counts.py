@@ -29,7 +29,16 @@ KILLS = _count("WINDLASS_KILLS", 10)
 EXAMPLES = _count("WINDLASS_EXAMPLES", 100)
 """Examples that Hypothesis tries for one property."""
 
+REHEARSALS = _count("WINDLASS_REHEARSALS", 1)
+"""Whole runs on a twin, each with a preemption."""
+
 NAMES = frozenset(
-    {"WINDLASS_SEEDS", "WINDLASS_RENTED_SEEDS", "WINDLASS_KILLS", "WINDLASS_EXAMPLES"}
+    {
+        "WINDLASS_SEEDS",
+        "WINDLASS_RENTED_SEEDS",
+        "WINDLASS_KILLS",
+        "WINDLASS_EXAMPLES",
+        "WINDLASS_REHEARSALS",
+    }
 )
 """The variables read here; conftest.py clears every other WINDLASS_ variable."""

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from windlass.state.model import Run
 
 END_S = 20.0
+GONE_S = 45.0
+"""What is deleted last may still be going when the run has ended; the controller looks after it."""
 LEFT_BEHIND = 1
 
 
@@ -143,10 +145,20 @@ class Play:
         if ended is None:
             _say("rehearsal: interrupted; it leaves nothing behind")
             return DETACHED
+        self._await_nothing()
         story = self._story(ended, forecast)
         _print(story, is_json=is_json)
         status = EXIT_STATUSES[ended.phase]
         return status or (LEFT_BEHIND if story.left else 0)
+
+    def _await_nothing(self) -> None:
+        from windlass.rehearsal.evidence import left_behind
+
+        deadline = self._clock.monotonic() + GONE_S
+        while left_behind(self._stage, self._home) and self._clock.monotonic() < deadline:
+            if self._interrupts.is_pending:
+                return
+            pause(1.0)
 
     def _submit(
         self, spec_path: Path, spec: Spec, wish: Wish, *, is_json: bool

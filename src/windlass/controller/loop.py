@@ -26,6 +26,9 @@ from windlass.state.phases import ClaimPhase, RunPhase, is_ended
 
 LEASE_TTL_S = 30.0
 SWEEP_EVERY_S = 30.0
+SWEEP_AFTER_S = 2.0
+"""After the end of a run: what was made with its machines can only be deleted after them, and a
+controller that is idle for long ends."""
 LOOK_FIRST_S = 0.01
 LOOK_LAST_S = 1.0
 LOOK_LAST_PENDING_S = 5.0
@@ -107,14 +110,12 @@ class Loop:
         self._data_version = version
 
     def _forget(self, run_id: str) -> None:
-        rented = {claim.engine for claim in self._states[run_id].claims if claim.offer}
-        if rented:
-            # What was made with machines goes after them; a controller may leave soon.
-            self._used |= rented
-            self._sweep_at = float("-inf")
-        del self._states[run_id]
+        ended = self._states.pop(run_id)
+        self._used |= {ended.run.engine, *(claim.engine for claim in ended.claims)}
         del self._watches[run_id]
         self._observer.forget_run(run_id)
+        soon = self._site.world.clock.monotonic() + SWEEP_AFTER_S
+        self._sweep_at = min(self._sweep_at, soon)
         try:
             self._on_ended(run_id)
         except Exception as bug:  # noqa: BLE001 - it has ended all the same.

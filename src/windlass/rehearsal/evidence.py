@@ -36,8 +36,13 @@ def gather(stage: Stage, home: Home, run: Run, *, clock: PacedClock) -> Evidence
         notices=sorted(_notices(stage)),
         passed_on=sorted(_passed_on(stage, run)),
         usd=_usd(stage, run),
-        left=sorted({*_machines(stage), *_holdings(home)}),
+        left=left_behind(stage, home),
     )
+
+
+def left_behind(stage: Stage, home: Home) -> list[str]:
+    """What is still there now, by the cloud's own lists."""
+    return sorted({*_machines(stage), *_holdings(home)})
 
 
 def paced_records(home: Home, run: Run, *, clock: PacedClock) -> list[Record]:

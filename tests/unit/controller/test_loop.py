@@ -10,6 +10,7 @@ from windlass.controller.loop import (
     LOOK_FIRST_S,
     LOOK_LAST_PENDING_S,
     LOOK_LAST_S,
+    SWEEP_AFTER_S,
     SWEEP_EVERY_S,
 )
 from windlass.errors import EngineTransient
@@ -240,6 +241,19 @@ def test_what_no_run_asks_for_is_cancelled_and_nothing_else(controller):
     controller.engine.seen["stranger-1-0"] = RUNNING
     controller.tick(SWEEP_EVERY_S)
     assert controller.engine.cancelled == [("stranger-1-0", False)]
+
+
+def test_after_the_end_of_a_run_the_sweep_comes_soon(controller):
+    controller.add("a")
+    controller.tick()
+    controller.want("a", Wanted.STOP)
+    controller.engine.seen["a-1-0"] = GONE
+    controller.tick(1.0)
+    assert controller.run("a").phase is RunPhase.STOPPED
+    controller.engine.seen["a-1-0"] = RUNNING  # What was made with its machines outlives them.
+    controller.engine.cancelled.clear()
+    controller.tick(SWEEP_AFTER_S)
+    assert controller.engine.cancelled == [("a-1-0", False)]
 
 
 def test_the_sweep_comes_back_until_it_is_gone(controller):
