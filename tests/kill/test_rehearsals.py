@@ -21,7 +21,7 @@ STORM = {
 }
 LATE = {
     # Every ask takes a while, and five zones have nothing: what is made first tells of it so late.
-    "delays": {"operation": "2s"},
+    "delays": {"operation": "1s"},
     "faults": [{"at": "0s", "stockout": "L4", "zone": zone, "for": "1h"} for zone in ZONES],
 }
 
@@ -33,7 +33,7 @@ def test_from_notice_to_training_again(
     found = []
     for number in range(REHEARSALS):
         story, _ = rehearsed(
-            tmp_path / str(number), STORM, "--preempt-at", "40", "--seed", str(number)
+            tmp_path / str(number), STORM, "--preempt-at", "30", "--seed", str(number)
         )
         assert story["phase"] == "succeeded" and story["left_behind"] == []
         assert [one["offer"][:13] for one in story["refusals"]] == ["us-central1-a"]
