@@ -53,7 +53,7 @@ def command(folder: Path, scenario: dict[str, Any], *words: str, steps: int, **k
 
 
 def rehearsed(
-    folder: Path, scenario: dict[str, Any], *words: str, steps: int = 60, **keys: Any
+    folder: Path, scenario: dict[str, Any], *words: str, steps: int = 160, **keys: Any
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What came of it, and everything that was said on the way."""
     done = subprocess.run(

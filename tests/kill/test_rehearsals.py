@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -21,7 +23,7 @@ STORM = {
 }
 LATE = {
     # Every ask takes a while, and five zones have nothing: what is made first tells of it so late.
-    "delays": {"operation": "2s"},
+    "delays": {"operation": "1s"},
     "faults": [{"at": "0s", "stockout": "L4", "zone": zone, "for": "1h"} for zone in ZONES],
 }
 
@@ -33,7 +35,7 @@ def test_from_notice_to_training_again(
     found = []
     for number in range(REHEARSALS):
         story, _ = rehearsed(
-            tmp_path / str(number), STORM, "--preempt-at", "40", "--seed", str(number)
+            tmp_path / str(number), STORM, "--preempt-at", "30", "--seed", str(number)
         )
         assert story["phase"] == "succeeded" and story["left_behind"] == []
         assert [one["offer"][:13] for one in story["refusals"]] == ["us-central1-a"]
@@ -95,3 +97,20 @@ def _seconds(text: str) -> float:
     from datetime import datetime
 
     return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="unshare is not installed")
+def test_without_namespaces_it_refuses_with_the_reason(tmp_path: Path) -> None:
+    words = shlex.join(command(tmp_path, {}, steps=1))
+    forbid = "echo 0 > /proc/sys/user/max_user_namespaces"
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "sh", "-c", f"{forbid} && {words}"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "error[namespaces-missing]" in done.stderr
+    assert list((tmp_path / "t").iterdir()) == []
