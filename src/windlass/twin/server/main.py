@@ -96,7 +96,18 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
         project=cloud.settings.project,
         gpu_mib={one.google_name: int(one.memory_gib * 1024) for one in catalog.chips.values()},
     )
-    twin = _twin(home, options, cloud, catalog=catalog, residents=residents)
+    # Names in buckets must not come twice, so that a seed does not make them.
+    storage = Storage(home.objects, clock=cloud.clock, chance=SeededEntropy())
+    let_objects_age(cloud, storage)
+    parts = Parts(
+        token=home.token(),
+        rsa=RsaKeys(),
+        bodies=residents,
+        consoles=residents,
+        store=storage,
+        watcher=Recorder(Path(options.record)) if options.record else None,
+    )
+    twin = _twin(home, cloud, catalog=catalog, parts=parts)
     server = Server(twin.door.answer, port=port, tls=tls)
     residents.port = server.port
     residents.answer = twin.metadata.answer
@@ -119,6 +130,10 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
     ticker.stop()
     ssh.close()
     residents.end()
+    # Before the home is let go: closing a database touches its files by name, and by then they
+    # may be those of the next twin.
+    storage.close()
+    journal.close()
     sys.stderr.write("down\n")
     return 0
 
@@ -136,26 +151,9 @@ def _allow_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, FILES_MAX), most))
 
 
-def _twin(
-    home: TwinHome, options: Options, cloud: Cloud, *, catalog: Catalog, residents: Residents
-) -> Twin:
-    rsa = RsaKeys()
-    # Names in buckets must not come twice, so that a seed does not make them.
-    storage = Storage(home.objects, clock=cloud.clock, chance=SeededEntropy())
-    let_objects_age(cloud, storage)
-    twin = build(
-        cloud,
-        catalog=catalog,
-        parts=Parts(
-            token=home.token(),
-            rsa=rsa,
-            bodies=residents,
-            consoles=residents,
-            store=storage,
-            watcher=Recorder(Path(options.record)) if options.record else None,
-        ),
-    )
-    key = ensure_credentials(home, cloud.settings, rsa)
+def _twin(home: TwinHome, cloud: Cloud, *, catalog: Catalog, parts: Parts) -> Twin:
+    twin = build(cloud, catalog=catalog, parts=parts)
+    key = ensure_credentials(home, cloud.settings, parts.rsa)
     with cloud.lock:
         twin.accounts.add_key(key.email, key_id=key.key_id, public_pem=key.pem)
         cloud.commit()

@@ -105,9 +105,10 @@ class Queue:
         self._join(queued)
         self.look()
 
-    def delete(self, queued: Queued, *, seconds: float) -> None:
-        """It goes, with what it was granted."""
+    def delete(self, queued: Queued, *, seconds: float, operation: str = "") -> None:
+        """It goes, with what it was granted; the operation lasts until it has gone."""
         queued.move("DELETING", initiator="USER")
+        queued.operation = operation
         self._save(queued)
         for node in self.nodes(queued):
             if node.state != "DELETING":
@@ -268,6 +269,7 @@ class Queue:
             self._cloud.later(ENDING_LOOK_S, "tpu.queue.gone", name)
         else:
             self._shelf.drop(name)
+            self._ground.operations.finish(queued.operation)
 
     def _save(self, queued: Queued) -> None:
         self._shelf.put(queued.name, queued)

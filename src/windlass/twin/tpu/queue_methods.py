@@ -103,9 +103,11 @@ class QueueMethods:
             )
             raise not_now(message)
         seconds = self._cloud.settings.delays.stop
-        if queued.state != "DELETING":
-            self._queue.delete(queued, seconds=seconds)
-        return self._operation(call, queued.name, verb="delete", seconds=seconds)
+        if queued.state == "DELETING":
+            return self._operation(call, queued.name, verb="delete", seconds=seconds)
+        operation = self._ground.operations.start(call, queued.name, verb="delete")
+        self._queue.delete(queued, seconds=seconds, operation=operation)
+        return self._ground.operations.shown(operation)
 
     def reset(self, call: Call) -> dict[str, Any]:
         """Start over."""

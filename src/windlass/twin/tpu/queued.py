@@ -50,6 +50,8 @@ class Queued:
     error: dict[str, Any] = field(default_factory=dict)
     nodes: list[str] = field(default_factory=list)
     """Names of those that it was granted."""
+    operation: str = ""
+    """The one that lasts until it is gone."""
 
     def move(self, state: str, *, initiator: str = "", error: dict[str, Any] | None = None) -> None:
         """It is in another state."""
