@@ -143,11 +143,12 @@ def _git() -> Finding:
 
 
 def _engines(home: Home) -> Iterator[Finding]:
+    from windlass.assemble import DEFAULT_ENGINE
     from windlass.engines.base import Explains
-    from windlass.engines.registry import engine_names
     from windlass.errors import WindlassError
 
-    for name in engine_names():
+    # Engines that the user has not chosen need no project, and none is asked for here.
+    for name in sorted({DEFAULT_ENGINE, *_chosen_engines(home)}):
         try:
             engine = home.engine(name)
             facts = engine.inventory() if isinstance(engine, Explains) else {}
@@ -157,6 +158,17 @@ def _engines(home: Home) -> Iterator[Finding]:
         yield Finding(name=name, verdict="ok", said="engine ready")
         for fact, said in facts.items():
             yield Finding(name=f"{name}: {fact}", verdict="note", said=said)
+
+
+def _chosen_engines(home: Home) -> tuple[str, ...]:
+    from windlass.engines.registry import engine_names
+    from windlass.errors import WindlassError
+
+    try:
+        chosen = home.config.engines
+    except WindlassError:
+        return ()  # The configuration is a finding of its own.
+    return tuple(name for name in chosen if name in engine_names())
 
 
 def _text(findings: list[Finding]) -> str:
