@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -106,3 +107,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if lines:
         terminalreporter.section("figures")
         terminalreporter.write_line("\n".join(sorted(lines)))
+
+
+@pytest.fixture(autouse=True)
+def _no_signal_is_held_back():
+    """Programs that a later test starts would inherit it, and could not be told to end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    yield
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)

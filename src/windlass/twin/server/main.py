@@ -44,6 +44,7 @@ from windlass.twin.storage.service import Storage
 from windlass.version import VERSION
 
 TAKEN = 3
+ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 FILES_MAX = 1 << 16
 
 
@@ -69,8 +70,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _serve(home: TwinHome, options: Options, *, port: int) -> int:
     asked_to_end = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in ENDINGS:
         signal.signal(number, lambda *_: asked_to_end.set())
+    # Whoever has started us may have held signals back, and we would have inherited that.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
     settings = Settings(delays=DELAYS[options.delays], live=options.live)
     journal = SqliteJournal(home.database)
     machine_clock = SystemClock()
