@@ -69,11 +69,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _serve(home: TwinHome, options: Options, *, port: int) -> int:
-    asked_to_end = threading.Event()
-    for number in ENDINGS:
-        signal.signal(number, lambda *_: asked_to_end.set())
-    # Whoever has started us may have held signals back, and we would have inherited that.
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
+    asked_to_end = _heard_endings()
     settings = Settings(delays=DELAYS[options.delays], live=options.live)
     journal = SqliteJournal(home.database)
     machine_clock = SystemClock()
@@ -93,12 +89,7 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
     director = Director(cloud, scenario)
     tls = tls_context(home.path)
     machines = Machines(home.path)
-    residents = Residents(
-        machines,
-        authority=home.path / "ca.crt",
-        project=cloud.settings.project,
-        gpu_mib={one.google_name: int(one.memory_gib * 1024) for one in catalog.chips.values()},
-    )
+    residents = _residents(home, machines, cloud.settings, catalog=catalog)
     # Names in buckets must not come twice, so that a seed does not make them.
     storage = Storage(home.objects, clock=cloud.clock, chance=SeededEntropy())
     let_objects_age(cloud, storage)
@@ -139,6 +130,25 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
     journal.close()
     sys.stderr.write("down\n")
     return 0
+
+
+def _heard_endings() -> threading.Event:
+    """Set when somebody asks us to end."""
+    asked = threading.Event()
+    for number in ENDINGS:
+        signal.signal(number, lambda *_: asked.set())
+    # Whoever has started us may have held signals back, and we would have inherited that.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
+    return asked
+
+
+def _residents(
+    home: TwinHome, machines: Machines, settings: Settings, *, catalog: Catalog
+) -> Residents:
+    gpu_mib = {one.google_name: int(one.memory_gib * 1024) for one in catalog.chips.values()}
+    return Residents(
+        machines, authority=home.path / "ca.crt", project=settings.project, gpu_mib=gpu_mib
+    )
 
 
 def _is_modelled(address: str) -> bool:
