@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 SAFE = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 """Doing these twice is doing them once."""
+PASSING = frozenset({500, 502, 503, 504})
+"""Most of these are gone when one asks again; who asks too much (429) should not do so at once."""
 USER_AGENT = "windlass"
 
 
@@ -94,8 +96,9 @@ class Session:
         return dict(answer.json()) if answer.content.strip() else {}
 
     def send(self, ask: Ask, *, what: str, is_safe: bool) -> httpx.Response:
-        """One request; the answer, whatever it says. A lost connection is tried once more where
-        that is safe, and a token that is refused is renewed once."""
+        """One request; the answer, whatever it says. What was lost, or what Google could not do at
+        that moment, is tried once more where that is safe, and a token that is refused is renewed
+        once."""
         try:
             answer = self._once(ask)
         except httpx.ConnectError as exc:
@@ -103,6 +106,8 @@ class Session:
         except httpx.HTTPError as exc:
             if not is_safe:
                 raise EngineAmbiguous(f"{what}: the answer was lost ({exc})") from exc
+            answer = self._again(ask, what=what)
+        if is_safe and answer.status_code in PASSING:
             answer = self._again(ask, what=what)
         if answer.status_code == 401:
             answer = self._again(ask, what=what, anew=True)

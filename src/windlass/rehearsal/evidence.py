@@ -25,7 +25,9 @@ PREEMPTED = 'protoPayload.methodName="compute.instances.preempted"'
 
 
 def gather(stage: Stage, home: Home, run: Run, *, clock: PacedClock) -> Evidence:
-    """Everything, once the run has ended."""
+    """Everything, once the run has ended. The storm is over: what it did to the run is told, and
+    must not keep anybody from looking."""
+    stage.ask("POST", "/twin/v1/faults/clear", {})
     store = home.store()
     return Evidence(
         run=run,
