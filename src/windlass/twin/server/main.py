@@ -11,7 +11,6 @@ import os
 import resource
 import signal
 import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -118,7 +117,7 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
     home.announce(server.port, options, version=VERSION, project=cloud.settings.project)
     sys.stderr.write(f"up on 127.0.0.1:{server.port}\n")
     sys.stderr.flush()
-    asked_to_end.wait()
+    os.read(asked_to_end, 1)
     waiting.end()
     server.stop()
     ticker.stop()
@@ -132,14 +131,23 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
     return 0
 
 
-def _heard_endings() -> threading.Event:
-    """Set when somebody asks us to end."""
-    asked = threading.Event()
+def _heard_endings() -> int:
+    """A pipe in which something is to be read once somebody asks us to end.
+
+    Not an event: its lock may be held by the very thread that the handler interrupts.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+
+    def note(*_: object) -> None:
+        with contextlib.suppress(BlockingIOError):  # It is full of what says the same.
+            os.write(writing, b".")
+
     for number in ENDINGS:
-        signal.signal(number, lambda *_: asked.set())
+        signal.signal(number, note)
     # Whoever has started us may have held signals back, and we would have inherited that.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
-    return asked
+    return reading
 
 
 def _residents(
