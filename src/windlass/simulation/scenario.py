@@ -6,31 +6,27 @@ Must not be imported by production code. `simulate(seed)` gives the same trace f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from windlass.agent.node import Node
-from windlass.controller.loop import LEASE_TTL_S, Loop
-from windlass.controller.site import Site
-from windlass.errors import LeaseLost
-from windlass.ports.entropy import SeededEntropy
-from windlass.ports.world import World
 from windlass.simulation.checks import Bill, Checks
-from windlass.simulation.disk import Disk
+from windlass.simulation.controllers import Controller
+from windlass.simulation.disk import Disk, SeenDisk, folder_url, split_url
 from windlass.simulation.engine import Sabotage, SimulatedEngine
 from windlass.simulation.gang import Training
 from windlass.simulation.luck import Luck
-from windlass.simulation.market import offers_for
-from windlass.simulation.saboteur import Crash, Fragile, SharedStore, UnfencedStore
+from windlass.simulation.provider import Ground, Provider
+from windlass.simulation.saboteur import SharedStore, UnfencedStore
 from windlass.simulation.timeline import Timeline
+from windlass.simulation.twinned.provider import TwinProvider
 from windlass.spec.canonical import to_json
-from windlass.spec.model import Limits, Resources, Spec, Where, Work
-from windlass.state.model import Event, Lease, Run
+from windlass.spec.model import Limits, Resources, Spec
+from windlass.state.model import Event, Run
 from windlass.state.open_store import open_store
 from windlass.state.phases import Wanted
 
-FAULTS_S = 1800.0
 END_S = 6 * 3600.0
 RESTARTS_MAX = 60
 
@@ -42,6 +38,8 @@ class Broken:
     is_submit_repeatable: bool = False
     is_store_unfenced: bool = False
     node: type[Node] = Node
+    rig: Callable[[Any], None] = field(default=lambda engine: None)
+    """Does something to each real engine before it is used."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,92 +55,39 @@ class Trace:
     """What each run with a budget has cost, by the engine's own count."""
 
 
+Build = Callable[[Ground, Broken], Provider]
+
+
 def simulate(
-    seed: int, *, broken: Broken | None = None, is_rented: bool = False, is_calm: bool = False
+    seed: int,
+    *,
+    broken: Broken | None = None,
+    is_rented: bool = False,
+    is_twinned: bool = False,
+    is_calm: bool = False,
 ) -> Trace:
     """Run one seed to its end and check it after every event. With `is_rented` machines cost money
-    and offers run out; where it `is_calm`, nothing goes wrong."""
-    scenario = _Scenario(seed, broken or Broken(), is_rented=is_rented)
+    and offers run out; with `is_twinned` they are the twin's, and the engines are real. Where it
+    `is_calm`, nothing goes wrong."""
+    build = partial(_twinned if is_twinned else _simulated, is_rented=is_rented)
+    scenario = _Scenario(seed, broken or Broken(), build)
     scenario.run(is_calm=is_calm)
     return scenario.trace
 
 
-class _Controller:
-    """One controller process: its memory, its lease, and the moments at which it may die."""
+def _simulated(ground: Ground, broken: Broken, *, is_rented: bool) -> Provider:
+    sabotage = Sabotage(is_submit_repeatable=broken.is_submit_repeatable, node=broken.node)
+    return SimulatedEngine(ground, is_rented=is_rented, sabotage=sabotage)
 
-    def __init__(self, scenario: _Scenario, number: int) -> None:
-        self._scenario = scenario
-        self.number = number
-        self.is_alive = True
-        self.is_stuck = False
-        self._lease: Lease | None = None
-        hazard = self._hazard
-        engine: Any = Fragile(scenario.engine, hazard)
-        store: Any = Fragile(scenario.connect(), hazard)
-        world = World(
-            clock=scenario.timeline,
-            entropy=SeededEntropy(number),
-            open_folder=lambda url: Fragile(scenario.disk(url).seen_by(lambda: False), hazard),
-        )
-        self._store = store
-        site = Site(
-            world=world,
-            store=store,
-            engine=lambda name: engine,
-            engine_names=("simulated",),
-            folder_url=lambda run: run,
-        )
-        self._loop = Loop(site, on_ended=lambda run: None, on_bug=scenario.fail)
 
-    def tick(self) -> None:
-        if not self.is_alive or self.is_stuck:
-            return
-        timeline = self._scenario.timeline
-        try:
-            wait_s = self._tick()
-        except Crash:
-            self._scenario.note(f"controller {self.number} dies")
-            self.is_alive = False
-            self._scenario.replace_controller()
-        except LeaseLost:
-            self._scenario.note(f"controller {self.number} was deposed")
-            self.is_alive = False
-        else:
-            timeline.after(max(wait_s, 0.2), self.tick)
-
-    def _tick(self) -> float:
-        now = self._scenario.timeline.now()
-        if self._lease is None:
-            holder = f"controller-{self.number}"
-            self._lease = self._store.take_lease(holder, now=now, ttl_s=LEASE_TTL_S)
-            if self._lease is None:
-                return 5.0
-        elif self._lease.expires_at - now < LEASE_TTL_S / 2:
-            self._lease = self._store.renew_lease(self._lease, now=now, ttl_s=LEASE_TTL_S)
-        return self._loop.tick(self._lease)
-
-    def _hazard(self, where: str) -> None:
-        """Die here, or hang here while another controller takes over."""
-        luck = self._scenario.luck
-        # Looking is done all the time; what changes the world is done seldom, and matters more.
-        often = 0.03
-        if where.endswith("read"):
-            often = 0.0001
-        elif where.endswith(("observe", "owned")):
-            often = 0.001
-        if luck.strikes(f"crash-{where}", often):
-            raise Crash
-        if luck.strikes(f"hang-{where}", often):
-            self.is_stuck = True
-            self._scenario.note(f"controller {self.number} hangs {where}")
-            self._scenario.replace_controller()
-            self._scenario.go_on(luck.between(LEASE_TTL_S, 6 * LEASE_TTL_S))
-            self.is_stuck = False
+def _twinned(ground: Ground, broken: Broken, *, is_rented: bool) -> Provider:
+    return TwinProvider(ground, node=broken.node, rig=broken.rig)
 
 
 class _Scenario:
-    def __init__(self, seed: int, broken: Broken, *, is_rented: bool) -> None:
-        self._is_rented = is_rented
+    """Implements controllers.Stage."""
+
+    def __init__(self, seed: int, broken: Broken, build: Build) -> None:
         self.trace = Trace(seed=seed)
         self.timeline = Timeline()
         self.luck = Luck(seed)
@@ -152,19 +97,29 @@ class _Scenario:
         self._database = UnfencedStore(store) if broken.is_store_unfenced else store
         self._writes: list[object] = []
         self.store = self.connect()
-        self.engine = SimulatedEngine(
-            self.timeline,
-            self.luck,
-            disk=self.disk,
-            training=self._trainings.__getitem__,
-            note=self.note,
-            sabotage=Sabotage(is_submit_repeatable=broken.is_submit_repeatable, node=broken.node),
+        self.provider = build(
+            Ground(
+                timeline=self.timeline,
+                luck=self.luck,
+                disk=self.disk,
+                training=self._trainings.__getitem__,
+                note=self.note,
+            ),
+            broken,
         )
-        self.checks = Checks(self.store, self.engine, self._trainings)
+        self.checks = Checks(self.store, self.provider, self._trainings)
         self._controllers = 0
 
-    def disk(self, run: str) -> Disk:
-        return self._disks.setdefault(run, Disk())
+    def disk(self, url: str) -> Disk:
+        """The disk of a run's folder."""
+        if url not in self._disks:
+            self._disks[url] = Disk(can_append=not self.provider.is_bucket)
+        return self._disks[url]
+
+    def open_folder(self, url: str) -> SeenDisk:
+        """A run's folder, or one in it."""
+        folder, under = split_url(url)
+        return self.disk(folder).seen_by(lambda: False, under=under)
 
     def connect(self) -> Any:
         """The store over a connection of its own."""
@@ -175,18 +130,19 @@ class _Scenario:
 
     def fail(self, run: str, bug: Exception) -> None:
         """A step raised what no step may raise."""
+        if isinstance(bug, AssertionError):
+            raise bug  # A checker, while the step was stuck in a call.
         raise AssertionError(f"a step of {run} raised {bug!r}") from bug
 
     def run(self, *, is_calm: bool) -> None:
         self.luck.is_over = is_calm
-        if self._is_rented:
-            self.engine.stock.begin()
-        for index in range(self.luck.whole(1, 3)):
+        self.provider.begin()
+        for index in range(self.luck.whole(1, self.provider.extent.runs)):
             self._add_run(f"run{index}")
         if not is_calm:
             self._plan_faults()
         self.replace_controller()
-        self.timeline.after(FAULTS_S, self._end_faults)
+        self.timeline.after(self.provider.extent.faults_s, self._end_faults)
         try:
             while self.timeline.monotonic() < END_S and not self.checks.is_all_over():
                 self.go_on(60.0)
@@ -210,12 +166,17 @@ class _Scenario:
     def replace_controller(self) -> None:
         """A new controller starts a little later, as the next command would start it."""
         self._controllers += 1
-        controller = _Controller(self, self._controllers)
-        self.timeline.after(self.luck.between(0.0, 20.0), controller.tick)
+        controller = Controller(self, self._controllers, folder_url=folder_url)
+        wait_s = self.luck.between(0.0, 20.0)
+        absence_s = self.provider.extent.absence_s
+        if absence_s and self.luck.strikes("nobody-there", 0.05):
+            wait_s += self.luck.between(0.0, absence_s)
+        self.timeline.after(wait_s, controller.tick)
 
     def _add_run(self, run_id: str) -> None:
         has_bug = self.luck.whole(1, 5) == 1
-        training = Training(steps=self.luck.whole(10, 400), setup_s=self.luck.between(0.0, 30.0))
+        steps = self.luck.whole(10, self.provider.extent.steps)
+        training = Training(steps=steps, setup_s=self.luck.between(0.0, 30.0))
         if has_bug:
             training.fails_at = self.luck.whole(1, training.steps)
         self._trainings[run_id] = training
@@ -226,17 +187,14 @@ class _Scenario:
             resources=Resources(nodes_min=nodes, nodes_max=3),
             limits=Limits(restarts=RESTARTS_MAX),
         )
-        options = "{}"
-        if self._is_rented:
-            spec = self._renting(spec, steps=training.steps)
-            options = offers_for(self.luck, nodes=nodes, work_s=float(training.steps))
+        spec, engine, options = self.provider.fitted(spec, steps=training.steps)
         now = self.timeline.now()
         run = Run(
             id=run_id,
             name=run_id,
             spec=to_json(spec),
             owner="somebody",
-            engine="simulated",
+            engine=engine,
             created_at=now,
             expires_at=None if spec.limits.ttl_s is None else now + spec.limits.ttl_s,
             options=options,
@@ -244,34 +202,16 @@ class _Scenario:
         event = Event(run=run_id, attempt=0, at=now, code="submitted", message="submitted")
         self.store.add_run(run, event)
 
-    def _renting(self, spec: Spec, *, steps: int) -> Spec:
-        """The spec with what matters where machines cost money, some of it now and then."""
-        luck = self.luck
-        limits = replace(
-            spec.limits,
-            budget_usd=luck.between(0.5, 30.0) if luck.whole(1, 2) == 1 else None,
-            ttl_s=luck.between(60.0, 3000.0) if luck.whole(1, 6) == 1 else None,
-            deadline_s=luck.between(1.0, 8.0) * steps if luck.whole(1, 20) == 1 else None,
-        )
-        where = Where(race=luck.whole(1, 3))
-        return replace(spec, limits=limits, where=where, work=Work(steps=steps))
-
     def _plan_faults(self) -> None:
-        luck, engine, timeline = self.luck, self.engine, self.timeline
+        luck, timeline = self.luck, self.timeline
         for _ in range(luck.whole(0, 12)):
-            pick, at = luck.between(0.0, 0.999), luck.between(0.0, FAULTS_S)
+            pick, at = luck.between(0.0, 0.999), luck.between(0.0, self.provider.extent.faults_s)
             seconds, jump = luck.between(5.0, 200.0), luck.between(-4000.0, 4000.0)
-            kinds = (
-                ("node-lost", partial(engine.lose_node, pick)),
-                ("node-preempted", partial(engine.preempt_node, pick)),
-                ("node-cut-off", partial(engine.cut_off_node, pick, seconds)),
+            kinds = [*self.provider.faults(pick, seconds), ("stop", self._stop_a_run)]
+            if not self.provider.is_rented:
                 # Money is counted by the time of day: a clock that jumps by an hour is not a
                 # fault of a world where it is watched.
-                ("stockout", partial(engine.stock.run_out, pick, seconds * 5))
-                if self._is_rented
-                else ("clock-jump", partial(timeline.jump, jump)),
-                ("stop", self._stop_a_run),
-            )
+                kinds.insert(-1, ("clock-jump", partial(timeline.jump, jump)))
             name, action = kinds[luck.whole(0, 4)]
             timeline.after(at, partial(self._strike, name, action))
 

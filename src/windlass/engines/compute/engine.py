@@ -22,10 +22,10 @@ from windlass.engines.compute.terraform import terraform_text
 from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, split_handle
 from windlass.engines.marks import Marks
 from windlass.engines.rendering import Call
-from windlass.errors import EngineTransient, WindlassError
+from windlass.errors import EngineRejected, EngineTransient, WindlassError
 from windlass.google.compute import Compute, operation_errors
 from windlass.google.refusals import operation_error
-from windlass.google.session import Taken
+from windlass.google.session import Missing, Taken
 
 NODES_MAX = 1000
 START_TIMEOUT_S = 900.0
@@ -176,13 +176,22 @@ class ComputeEngine:
         return of_refusal(operation or {})
 
     def _insert(self, request: ComputeRequest, insert: Insert) -> dict[str, Any]:
-        """Ask for one thing; the operation, or nothing where it is there already."""
+        """Ask for one thing; the operation, or nothing where it is there already or comes too
+        late."""
         try:
             operation = self._google.insert(
                 insert.scope, insert.collection, insert.body, request_id=insert.request_id
             )
         except Taken:
             return {}
+        except Missing as exc:
+            if claim_name(request.claim) in str(exc):
+                # What was made for it before is gone: it was cancelled meanwhile, and stays so.
+                return {}
+            raise EngineRejected(
+                f"asking for {request.nodes} machines in {request.zone}: {exc}",
+                remedy="Check the names in the spec and in the configuration.",
+            ) from exc
         errors = operation_errors(operation)
         if errors:
             raise operation_error(
