@@ -5,6 +5,7 @@ Must not look at anything the controller believes but the store: the world is as
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from windlass.policy.meter import HOUR_S, TICK_S
@@ -17,6 +18,11 @@ from windlass.state.phases import Outcome, RunPhase, Wanted, is_ended
 
 ROUNDING = 0.05
 """Of a tick: what counts of the same dollars may differ by."""
+
+
+OVERTIME_S = 420.0
+"""Other workers of a slice wait for the first to end it, and whatever is told to end may take its
+time."""
 
 
 class Bill(NamedTuple):
@@ -34,7 +40,15 @@ class Bill(NamedTuple):
 class Checks:
     """Raises AssertionError with a sentence when a promise is broken."""
 
-    def __init__(self, store: Any, provider: Provider, trainings: dict[str, Training]) -> None:
+    def __init__(
+        self,
+        store: Any,
+        provider: Provider,
+        trainings: dict[str, Training],
+        *,
+        now: Callable[[], float],
+    ) -> None:
+        self._now = now
         self._store = store
         self._provider = provider
         self._trainings = trainings
@@ -49,6 +63,19 @@ class Checks:
             run = gang.claim.rsplit("-", 2)[0]
             assert run not in live, f"two live gangs of {run}: {live[run]} and {gang.claim}"
             live[run] = gang.claim
+
+    def each_minute(self) -> None:
+        """No machine outlives what its claim was given, whoever has forgotten it."""
+        known = {
+            claim.id: claim for run in self._trainings for claim in self._store.list_claims(run)
+        }
+        for claim_id, since in self._provider.paid_for():
+            claim = known[claim_id]
+            if claim.expires_at is None:
+                continue
+            # Engines count from when a machine came, or from when it was asked for.
+            until = max(claim.expires_at, since + claim.expires_at - claim.created_at)
+            assert self._now() <= until + OVERTIME_S, f"{claim_id} outlives its own end"
 
     def is_all_over(self) -> bool:
         """Every run has ended and the engine holds nothing."""

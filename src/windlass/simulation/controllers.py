@@ -88,6 +88,10 @@ class Controller:
         else:
             stage.timeline.after(max(wait_s, 0.2), self.tick)
 
+    def kill(self) -> None:
+        """Its process is gone, in the middle of nothing; one that hangs goes on to its end."""
+        self._is_alive = False
+
     def _tick(self) -> float:
         now = self._stage.timeline.now()
         if self._lease is None:

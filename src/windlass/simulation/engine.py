@@ -5,7 +5,7 @@ Must not be kinder than a real one: it forgets claims that are gone, as clouds d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -176,6 +176,13 @@ class SimulatedEngine:
             for until in (now if held.billed_until is None else held.billed_until,)
             if until > held.up_at
         )
+
+    def paid_for(self) -> Iterable[tuple[str, float]]:
+        """See Provider."""
+        at = self._timeline.monotonic()
+        for claim, held in self._held.items():
+            if held.usd_per_h and held.gone_at is None and held.up_at <= at:
+                yield claim, self._timeline.now() - at + held.up_at
 
     # ---- what happens to machines ----------------------------------------------------------
 

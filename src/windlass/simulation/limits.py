@@ -11,14 +11,22 @@ from windlass.simulation.luck import Luck
 from windlass.spec.model import Spec, Where, Work
 
 
+TTL_S = (60.0, 3000.0)
+
+
 def limited(
-    luck: Luck, spec: Spec, *, steps: int, budget_usd: tuple[float, float] | None
+    luck: Luck,
+    spec: Spec,
+    *,
+    steps: int,
+    budget_usd: tuple[float, float] | None,
+    ttl_s: tuple[float, float] = TTL_S,
 ) -> Spec:
     """The spec with races, and now and then a budget, a time to live, a deadline."""
     limits = replace(
         spec.limits,
         budget_usd=luck.between(*budget_usd) if budget_usd and luck.whole(1, 2) == 1 else None,
-        ttl_s=luck.between(60.0, 3000.0) if luck.whole(1, 6) == 1 else None,
+        ttl_s=luck.between(*ttl_s) if luck.whole(1, 6) == 1 else None,
         deadline_s=luck.between(1.0, 8.0) * steps if luck.whole(1, 20) == 1 else None,
     )
     where = Where(race=luck.whole(1, 3))

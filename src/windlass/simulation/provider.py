@@ -5,7 +5,7 @@ Must not hold logic.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -56,6 +56,8 @@ class Extent(NamedTuple):
     """Afterwards nothing goes wrong any more."""
     absence_s: float = 0.0
     """So long nobody starts a controller, now and then, when the last one has died."""
+    endless: float = 0.0
+    """So many of the runs with a budget or a time to live would never end by themselves."""
 
 
 class Fitted(NamedTuple):
@@ -97,3 +99,6 @@ class Provider(Protocol):
 
     def billed_usd(self, run: str) -> float:
         """What a run has cost, by its own count."""
+
+    def paid_for(self) -> Iterable[tuple[str, float]]:
+        """The claim of each machine that is paid for now, and since when, by the time of day."""

@@ -28,6 +28,7 @@ from windlass.state.open_store import open_store
 from windlass.state.phases import Wanted
 
 END_S = 6 * 3600.0
+ENDLESS = 10**6
 RESTARTS_MAX = 60
 
 
@@ -107,8 +108,13 @@ class _Scenario:
             ),
             broken,
         )
-        self.checks = Checks(self.store, self.provider, self._trainings)
+        self.checks = Checks(
+            self.store, self.provider, self._trainings, now=self.timeline.now
+        )
         self._controllers = 0
+        self._newest: Controller
+        self._is_abandoned = False
+        """Nothing happens to its machines but that nobody looks after them."""
 
     def disk(self, url: str) -> Disk:
         """The disk of a run's folder."""
@@ -136,6 +142,8 @@ class _Scenario:
 
     def run(self, *, is_calm: bool) -> None:
         self.luck.is_over = is_calm
+        absence_s = self.provider.extent.absence_s
+        self._is_abandoned = not is_calm and bool(absence_s) and self.luck.whole(1, 4) == 1
         self.provider.begin()
         for index in range(self.luck.whole(1, self.provider.extent.runs)):
             self._add_run(f"run{index}")
@@ -146,6 +154,8 @@ class _Scenario:
         try:
             while self.timeline.monotonic() < END_S and not self.checks.is_all_over():
                 self.go_on(60.0)
+                if self.provider.is_rented:
+                    self.checks.each_minute()
         except AssertionError as error:
             self.trace.failures.append(str(error))
         else:
@@ -166,12 +176,19 @@ class _Scenario:
     def replace_controller(self) -> None:
         """A new controller starts a little later, as the next command would start it."""
         self._controllers += 1
-        controller = Controller(self, self._controllers, folder_url=folder_url)
+        self._newest = Controller(self, self._controllers, folder_url=folder_url)
         wait_s = self.luck.between(0.0, 20.0)
         absence_s = self.provider.extent.absence_s
-        if absence_s and self.luck.strikes("nobody-there", 0.05):
+        if absence_s and self.luck.strikes("nobody-there", 0.1):
             wait_s += self.luck.between(0.0, absence_s)
-        self.timeline.after(wait_s, controller.tick)
+        self.timeline.after(wait_s, self._newest.tick)
+
+    def _close_laptop(self) -> None:
+        """The controller is killed while it waits for something to do, and not missed soon."""
+        self._newest.kill()
+        absence_s = self.provider.extent.absence_s
+        least_s = absence_s / 2 if self._is_abandoned else 0.0
+        self.timeline.after(self.luck.between(least_s, absence_s), self.replace_controller)
 
     def _add_run(self, run_id: str) -> None:
         has_bug = self.luck.whole(1, 5) == 1
@@ -188,6 +205,10 @@ class _Scenario:
             limits=Limits(restarts=RESTARTS_MAX),
         )
         spec, engine, options = self.provider.fitted(spec, steps=training.steps)
+        has_end = spec.limits.budget_usd is not None or spec.limits.ttl_s is not None
+        endless = 1.0 if self._is_abandoned else self.provider.extent.endless
+        if endless and has_end and self.luck.between(0.0, 1.0) < endless:
+            training.steps, training.fails_at = ENDLESS, None
         now = self.timeline.now()
         run = Run(
             id=run_id,
@@ -203,17 +224,20 @@ class _Scenario:
         self.store.add_run(run, event)
 
     def _plan_faults(self) -> None:
-        luck, timeline = self.luck, self.timeline
-        for _ in range(luck.whole(0, 12)):
-            pick, at = luck.between(0.0, 0.999), luck.between(0.0, self.provider.extent.faults_s)
+        luck, timeline, extent = self.luck, self.timeline, self.provider.extent
+        for _ in range(0 if self._is_abandoned else luck.whole(0, 12)):
+            pick, at = luck.between(0.0, 0.999), luck.between(0.0, extent.faults_s)
             seconds, jump = luck.between(5.0, 200.0), luck.between(-4000.0, 4000.0)
             kinds = [*self.provider.faults(pick, seconds), ("stop", self._stop_a_run)]
             if not self.provider.is_rented:
                 # Money is counted by the time of day: a clock that jumps by an hour is not a
                 # fault of a world where it is watched.
                 kinds.insert(-1, ("clock-jump", partial(timeline.jump, jump)))
-            name, action = kinds[luck.whole(0, 4)]
+            name, action = kinds[luck.whole(0, len(kinds) - 1)]
             timeline.after(at, partial(self._strike, name, action))
+        if self._is_abandoned or (extent.absence_s and luck.whole(1, 3) == 1):
+            at = luck.between(0.0, extent.faults_s / 3)
+            timeline.after(at, partial(self._strike, "laptop-closed", self._close_laptop))
 
     def _strike(self, name: str, action: Callable[[], None]) -> None:
         self.note(name)

@@ -5,7 +5,7 @@ Must not be kinder than Google: stock runs out, quota lacks, machines are taken 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,10 +15,12 @@ import httpx
 
 from windlass.agent.node import Node
 from windlass.catalog.model import Buy
+from windlass.engines.labels import CLAIM_LABEL, RUN_LABEL
 from windlass.engines.registry import build_engine
 from windlass.engines.site import EngineSite, GoogleSite
 from windlass.google.credentials import FixedBearer
 from windlass.google.session import Session
+from windlass.policy.meter import HOUR_S
 from windlass.ports.process import Processes
 from windlass.ports.world import World
 from windlass.simulation.gang import Gang
@@ -41,21 +43,22 @@ from windlass.simulation.twinned.offers import (
 from windlass.simulation.twinned.wire import Line
 from windlass.spec.accelerators import accelerators
 from windlass.spec.model import Resources, Spec
-from windlass.twin.machine import State
+from windlass.twin.machine import Machine, State
 from windlass.twin.market import Model, Rule
 from windlass.twin.settings import Delays
 
 MODELS = {Buy.SPOT: Model.SPOT, Buy.ON_DEMAND: Model.STANDARD, Buy.FLEX_START: Model.FLEX_START}
 MIXED = (KINDS[0], KINDS[3])
 """What `--on gcp` may lead to: GPUs or else TPUs."""
-BUDGET_H = (0.02, 0.6)
+BUDGET_H = (0.02, 0.2)
 """Budgets last for so long at the price of the first offer."""
+TTL_S = (60.0, 900.0)
 
 
 class TwinProvider:
     """Implements provider.Provider."""
 
-    extent = Extent(runs=2, steps=150, faults_s=900.0, absence_s=1500.0)
+    extent = Extent(runs=2, steps=150, faults_s=900.0, absence_s=3000.0, endless=0.3)
     is_rented = True
     is_bucket = True
 
@@ -127,7 +130,7 @@ class TwinProvider:
         is_flexible = any(gang.buy == FLEX_START for gang in gangs)
         price = gangs[0].usd_per_h
         budget = None if is_flexible else (BUDGET_H[0] * price, BUDGET_H[1] * price)
-        own = limited(self._luck, spec, steps=steps, budget_usd=budget)
+        own = limited(self._luck, spec, steps=steps, budget_usd=budget, ttl_s=TTL_S)
         return Fitted(replace(own, resources=resources), kinds[0].engine, options_of(gangs))
 
     def faults(self, pick: float, seconds: float) -> Sequence[Fault]:
@@ -137,7 +140,9 @@ class TwinProvider:
             ("node-lost", partial(self._lose, pick)),
             ("node-preempted", partial(self._preempt, pick)),
             ("node-cut-off", partial(self._cut_off, pick, seconds)),
+            ("host-maintained", partial(self._maintain, pick)),
             ("stockout", partial(self._run_out, zone, "*", seconds * 5)),
+            ("outage", partial(self.cloud.wire.fail_for, seconds)),
         )
 
     def left(self) -> Sequence[str]:
@@ -149,17 +154,26 @@ class TwinProvider:
         twin, now = self.cloud.twin, self._timeline.now()
         settled = sum(float(line["usd"]) for line in twin.billing.lines() if line["run"] == run)
         accruing = sum(
-            (now - one.running_since) / 3600.0 * (twin.billing.usd_per_h(one.wanted) or 0.0)
-            for one in twin.fleet.all()
-            if one.is_counted
-            and one.state in (State.RUNNING, State.WARNED)
-            and one.labels.get("windlass-run") == run
+            (now - one.running_since) / HOUR_S * (twin.billing.usd_per_h(one.wanted) or 0.0)
+            for one in self._billed()
+            if one.labels.get(RUN_LABEL) == run
         )
         return settled + accruing
 
+    def paid_for(self) -> Iterable[tuple[str, float]]:
+        """See Provider."""
+        return [(one.labels[CLAIM_LABEL], one.running_since) for one in self._billed()]
+
+    def _billed(self) -> list[Machine]:
+        return [
+            one
+            for one in self.cloud.twin.fleet.all()
+            if one.is_counted and one.state in (State.RUNNING, State.WARNED)
+        ]
+
     # ---- what befalls machines and stock ---------------------------------------------------
 
-    def _running(self) -> list[Any]:
+    def _running(self) -> list[Machine]:
         return [one for one in self.cloud.twin.fleet.all() if one.state is State.RUNNING]
 
     def _lose(self, pick: float) -> None:
@@ -173,6 +187,13 @@ class TwinProvider:
         if machines:
             machine = machines[int(pick * len(machines))]
             self.cloud.change(partial(self.cloud.twin.fleet.preempt, machine))
+
+    def _maintain(self, pick: float) -> None:
+        machines = self._running()
+        if machines:
+            machine = machines[int(pick * len(machines))]
+            incident = {"what": "maintenance", "name": machine.id, "machine": machine.id}
+            self.cloud.change(partial(self.cloud.twin.faults.incidents.fire, incident))
 
     def _cut_off(self, pick: float, seconds: float) -> None:
         hosts = self._hosts.on()

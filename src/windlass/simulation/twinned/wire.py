@@ -44,6 +44,16 @@ class Wire:
         self._door = door
         self._arm = arm
         self._seen: dict[str, deque[Seen]] = {}
+        self._down_until = float("-inf")
+
+    @property
+    def is_down(self) -> bool:
+        """Whether Google answers nobody."""
+        return self._timeline.monotonic() < self._down_until
+
+    def fail_for(self, seconds: float) -> None:
+        """Google's APIs are down for so long; its machines go on."""
+        self._down_until = self._timeline.monotonic() + seconds
 
     def ask(self, request: Request) -> Response:
         """What the twin says; nothing is lost."""
@@ -115,7 +125,7 @@ class Line:
         )
 
     def _answer(self, request: Request, *, is_write: bool) -> Response:
-        if self._luck.strikes("refused-call", 0.04):
+        if self._wire.is_down or self._luck.strikes("refused-call", 0.04):
             return _refused(request, self._luck.whole(0, 2))
         if is_write or not _is_list(request):
             return self._wire.ask(request)
