@@ -20,8 +20,11 @@ def _count(name: str, default: int) -> int:
 SEEDS = _count("WINDLASS_SEEDS", 300)
 """Seeds of the simulation."""
 
-RENTED_SEEDS = _count("WINDLASS_RENTED_SEEDS", 200)
+RENTED_SEEDS = _count("WINDLASS_RENTED_SEEDS", 100)
 """Seeds of worlds where machines cost money and run out."""
+
+TWIN_SEEDS = _count("WINDLASS_TWIN_SEEDS", 200)
+"""Seeds of worlds where the real engines rent from a modelled twin."""
 
 KILLS = _count("WINDLASS_KILLS", 10)
 """Times that a real process is killed, of each kind."""
@@ -36,6 +39,7 @@ NAMES = frozenset(
     {
         "WINDLASS_SEEDS",
         "WINDLASS_RENTED_SEEDS",
+        "WINDLASS_TWIN_SEEDS",
         "WINDLASS_KILLS",
         "WINDLASS_EXAMPLES",
         "WINDLASS_REHEARSALS",

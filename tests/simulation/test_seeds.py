@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import counts
-from windlass.agent import layout
-from windlass.agent.node import Node
+from rigs import UnfencedNode
 from windlass.policy.budget import SAVE_S
 from windlass.policy.meter import HOUR_S, TICK_S
 from windlass.simulation.scenario import Broken, simulate
@@ -160,21 +159,6 @@ def test_every_kind_of_refusal_really_happens():
         codes.update(line.split()[5].rstrip(":") for line in trace.lines if " at 18" in line)
     assert set(struck) >= REFUSALS_THAT_MUST_STRIKE
     assert set(codes) >= EVENTS_THAT_MUST_HAPPEN
-
-
-class UnfencedNode(Node):
-    """An agent that starts as soon as its gang is there, whoever holds the fence."""
-
-    def _while_waiting(self, now, wall):
-        beats = [self._read(self._heartbeat_of(k)) for k in range(self.order.nodes)]
-        if any(beat is None for beat in beats):
-            return
-        self._addresses = [beat["address"] for beat in beats]
-        name = layout.winner(self.order.attempt)
-        winner = {"claim": self.order.claim, "nonces": [beat["nonce"] for beat in beats]}
-        self.folder.create(name, json.dumps(winner).encode())
-        self.body.prepare()
-        self.state = "preparing"
 
 
 @pytest.mark.soak

@@ -59,7 +59,7 @@ class SimulatedEngine:
     """Implements engines.base.Engine[ClaimRequest], and provider.Provider with nothing but it."""
 
     name = "simulated"
-    engine_names = (name,)
+    engine_names: tuple[str, ...] = (name,)
     extent = Extent()
     is_bucket = False
 

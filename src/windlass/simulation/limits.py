@@ -10,7 +10,6 @@ from dataclasses import replace
 from windlass.simulation.luck import Luck
 from windlass.spec.model import Spec, Where, Work
 
-
 TTL_S = (60.0, 3000.0)
 
 

@@ -108,9 +108,7 @@ class _Scenario:
             ),
             broken,
         )
-        self.checks = Checks(
-            self.store, self.provider, self._trainings, now=self.timeline.now
-        )
+        self.checks = Checks(self.store, self.provider, self._trainings, now=self.timeline.now)
         self._controllers = 0
         self._newest: Controller
         self._is_abandoned = False

@@ -35,8 +35,13 @@ CLAIM_LOOK_S = 5.0
 class Told(Protocol):
     """An answer of HTTP."""
 
-    status: int
-    headers: Any
+    @property
+    def status(self) -> int:
+        """200 when all is well."""
+
+    @property
+    def headers(self) -> Any:
+        """By name."""
 
     def read(self) -> bytes:
         """The body."""

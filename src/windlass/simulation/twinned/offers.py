@@ -49,9 +49,7 @@ def catalog() -> Catalog:
     """The catalog, cut to what is rented here."""
     labels = {kind.machine or kind.accelerators for kind in KINDS}
     full = load_catalog()
-    kept = [
-        offer for offer in full.all_offers() if offer.zone in ZONES and offer.label in labels
-    ]
+    kept = [offer for offer in full.all_offers() if offer.zone in ZONES and offer.label in labels]
     return full.with_offers(kept)
 
 
@@ -80,9 +78,7 @@ def gangs_of(kind: Kind, nodes: int, ways: tuple[str, ...]) -> tuple[Gang, ...]:
     return tuple(rented(found, engine=kind.engine) for found in all_failover(plan))
 
 
-def chosen_gangs(
-    luck: Luck, kinds: tuple[Kind, ...], *, nodes: int, work_s: float
-) -> list[Gang]:
+def chosen_gangs(luck: Luck, kinds: tuple[Kind, ...], *, nodes: int, work_s: float) -> list[Gang]:
     """What a run may rent of what it asks for: in some zones, in some order."""
     ways = WAYS[luck.whole(0, len(WAYS) - 1)]
     found = [gang for kind in kinds for gang in gangs_of(kind, min(nodes, kind.nodes_max), ways)]

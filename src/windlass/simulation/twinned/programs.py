@@ -33,14 +33,14 @@ class _Naps(ast.NodeTransformer):
 def start(text: str, library: Mapping[str, Any], modules: Mapping[str, Any]) -> Process:
     """A program that is about to run, with what it imports of the library and of Python."""
     space = {**library, "__builtins__": modules["builtins"]}
-    exec(_generator(text), space)  # noqa: S102 - they are our own programs.
+    exec(_generator(text), space)
     return _run(space[_MAIN]())
 
 
 def load_library(text: str, modules: Mapping[str, Any]) -> dict[str, Any]:
     """What the library defines, in the world of these modules."""
     space: dict[str, Any] = {"__builtins__": modules["builtins"]}
-    exec(_plain(text), space)  # noqa: S102 - see above.
+    exec(_plain(text), space)
     return space
 
 

@@ -62,9 +62,7 @@ class TwinProvider:
     is_rented = True
     is_bucket = True
 
-    def __init__(
-        self, ground: Ground, *, node: type[Node], rig: Callable[[Any], None]
-    ) -> None:
+    def __init__(self, ground: Ground, *, node: type[Node], rig: Callable[[Any], None]) -> None:
         self._timeline = ground.timeline
         self._luck = luck = ground.luck
         self._rig = rig

@@ -10,6 +10,7 @@ from renters import CATALOG, Renter
 from windlass.engines.base import Seen
 from windlass.engines.compute.engine import ComputeEngine
 from windlass.engines.rendering import Renders
+from windlass.errors import EngineRejected
 from windlass.google.compute import Compute
 
 PROJECT = "twin-project"
@@ -77,6 +78,22 @@ def test_a_late_submit_of_what_is_gone_starts_nothing(renter):
     renter.engine.cancel(handle)
     assert renter.submit(claim) == handle
     assert left(renter) == []
+
+
+def test_a_submit_that_hung_until_its_policy_was_deleted_starts_nothing(renter):
+    engine, request = renter.engine, renter.engine.render(renter.claim(nodes=2))
+    policy = request.inserts[0]
+    engine._insert(request, policy)
+    engine._google.delete(policy.scope, policy.collection, policy.body["name"])
+    handle = engine.submit(request)
+    assert left(renter) == []
+    assert renter.look(handle).seen is Seen.GONE
+
+
+def test_what_names_something_that_is_not_there_is_refused_for_good(renter):
+    image = f"projects/{PROJECT}/global/images/nobody-has-made-it"
+    with pytest.raises(EngineRejected, match="nobody-has-made-it"):
+        renter.submit(renter.claim(options={"image": image}))
 
 
 @pytest.mark.parametrize("offer", [FLEX, DENSE], ids=["anywhere", "close together"])
