@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from email.message import Message
 from typing import Any, NamedTuple
@@ -21,7 +21,9 @@ from windlass.simulation.twinned.hosts import Hosts
 from windlass.simulation.twinned.offers import catalog
 from windlass.simulation.twinned.wire import Wire
 from windlass.twin.assembly import Parts, Twin, build
+from windlass.twin.billing import Billing
 from windlass.twin.cloud import Cloud
+from windlass.twin.market import Wanted
 from windlass.twin.messages import Bytes, Request, Response
 from windlass.twin.settings import Delays, Settings
 
@@ -41,6 +43,14 @@ class Answer(NamedTuple):
     def read(self) -> bytes:
         """The body."""
         return self.content
+
+
+class Charged(NamedTuple):
+    """What a machine has run for."""
+
+    wanted: Wanted
+    seconds: float
+    labels: Mapping[str, str]
 
 
 class NoKeys:
@@ -68,6 +78,9 @@ class SimulatedCloud:
         self._cloud = Cloud(clock=timeline, chance=chance, settings=settings)
         parts = Parts(token=TOKEN, rsa=NoKeys(), bodies=hosts)
         self.twin: Twin = build(self._cloud, catalog=catalog(), parts=parts)
+        self.charged: list[Charged] = []
+        """Everything that the twin has put on its bill: it does not keep which claim it is for."""
+        self._overhear(self.twin.billing)
         self.wire = Wire(timeline, luck, door=self.twin.door, arm=self.arm)
         hosts.around = Surroundings(
             timeline=timeline,
@@ -77,6 +90,15 @@ class SimulatedCloud:
             enlist=hosts.enlist,
             on_exit=self._exited,
         )
+
+    def _overhear(self, billing: Billing) -> None:
+        charge = billing.charge
+
+        def overheard(wanted: Wanted, *, seconds: float, labels: Mapping[str, str]) -> None:
+            self.charged.append(Charged(wanted, seconds, labels))
+            charge(wanted, seconds=seconds, labels=labels)
+
+        billing.charge = overheard  # type: ignore[method-assign]  # Nothing else hears of it.
 
     # ---- time ------------------------------------------------------------------------------
 

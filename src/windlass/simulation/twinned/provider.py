@@ -5,7 +5,7 @@ Must not be kinder than Google: stock runs out, quota lacks, machines are taken 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,8 @@ import httpx
 
 from windlass.agent.node import Node
 from windlass.catalog.model import Buy
-from windlass.engines.labels import CLAIM_LABEL, RUN_LABEL
+from windlass.engines.base import Handle, Observation, Seen
+from windlass.engines.labels import CLAIM_LABEL, RUN_LABEL, split_handle
 from windlass.engines.registry import build_engine
 from windlass.engines.site import EngineSite, GoogleSite
 from windlass.google.credentials import FixedBearer
@@ -27,7 +28,7 @@ from windlass.simulation.gang import Gang
 from windlass.simulation.limits import limited
 from windlass.simulation.provider import Caller, Extent, Fault, Fitted, Ground
 from windlass.simulation.saboteur import Fragile
-from windlass.simulation.twinned.cloud import AGENT_URL, TOKEN, SimulatedCloud
+from windlass.simulation.twinned.cloud import AGENT_URL, TOKEN, Charged, SimulatedCloud
 from windlass.simulation.twinned.hosts import Hosts
 from windlass.simulation.twinned.leftovers import left_in
 from windlass.simulation.twinned.offers import (
@@ -55,6 +56,24 @@ BUDGET_H = (0.02, 0.2)
 TTL_S = (60.0, 900.0)
 
 
+class Watched:
+    """An engine, and what it has told of machines."""
+
+    def __init__(self, inner: Any, seen: set[str]) -> None:
+        self._inner = inner
+        self._seen = seen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def observe(self, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
+        """See Engine."""
+        found: Mapping[Handle, Observation] = self._inner.observe(handles)
+        up = (handle for handle, one in found.items() if one.seen is Seen.RUNNING)
+        self._seen.update(split_handle(handle)[1] for handle in up)
+        return found
+
+
 class TwinProvider:
     """Implements provider.Provider."""
 
@@ -66,6 +85,8 @@ class TwinProvider:
         self._timeline = ground.timeline
         self._luck = luck = ground.luck
         self._rig = rig
+        self._seen: set[str] = set()
+        """Claims whose machines a controller was told of."""
         self._hosts = Hosts(ground, node=node)
         delays = Delays(
             operation=luck.between(0.0, 3.0),
@@ -113,7 +134,7 @@ class TwinProvider:
             if name not in built:
                 found = build_engine(name, _site(caller.world, session))
                 self._rig(found)
-                built[name] = Fragile(found, caller.hazard)
+                built[name] = Fragile(Watched(found, self._seen), caller.hazard)
             return built[name]
 
         return engine
@@ -148,15 +169,18 @@ class TwinProvider:
         return left_in(self.cloud.twin, token=TOKEN)
 
     def billed_usd(self, run: str) -> float:
-        """See Provider."""
-        twin, now = self.cloud.twin, self._timeline.now()
-        settled = sum(float(line["usd"]) for line in twin.billing.lines() if line["run"] == run)
-        accruing = sum(
-            (now - one.running_since) / HOUR_S * (twin.billing.usd_per_h(one.wanted) or 0.0)
-            for one in self._billed()
-            if one.labels.get(RUN_LABEL) == run
+        """See Provider. Machines that came and went while no controller looked, and whose agents
+        never began, are left out: nobody can know of them."""
+        known = self._seen | {gang.claim for gang in self._hosts.gangs}
+        now = self._timeline.now()
+        running = [
+            Charged(one.wanted, now - one.running_since, one.labels) for one in self._billed()
+        ]
+        return sum(
+            one.seconds / HOUR_S * (self.cloud.twin.billing.usd_per_h(one.wanted) or 0.0)
+            for one in (*self.cloud.charged, *running)
+            if one.labels.get(RUN_LABEL) == run and one.labels.get(CLAIM_LABEL) in known
         )
-        return settled + accruing
 
     def paid_for(self) -> Iterable[tuple[str, float]]:
         """See Provider."""
