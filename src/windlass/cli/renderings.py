@@ -68,7 +68,6 @@ def render(home: Home, spec: Spec, path: Path, *, engine: str, offer: str | None
     """What a run of the spec would ask the engine for first: the best offer that the engine can
     take, or the one that is named."""
     from windlass.controller.preview import preview, preview_id
-
     from windlass.governance.containers import check_image
 
     built = _engine(home, engine)
