@@ -14,7 +14,7 @@ import httpx
 
 from windlass.agent.bucket import BucketFolder
 from windlass.agent.storage import Storage
-from windlass.errors import OptionRefused
+from windlass.errors import EngineTransient, OptionRefused
 from windlass.google.credentials import AmbientBearer
 from windlass.google.session import Session
 
@@ -50,4 +50,10 @@ class Access:
     def _storage(self) -> Storage:
         """One for all folders, and its patience: a controller looks at many runs, and none may
         hold up the others for long."""
-        return Storage(lambda is_anew: self._bearer.token(anew=is_anew))
+        return Storage(self._token)
+
+    def _token(self, is_anew: bool) -> str:
+        try:
+            return self._bearer.token(anew=is_anew)
+        except EngineTransient as error:
+            raise ConnectionError(error.message) from error  # As any other cut of the line.

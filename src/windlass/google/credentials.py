@@ -13,7 +13,7 @@ from google.auth import impersonated_credentials
 from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError, TransportError
 from google.auth.transport import Request
 
-from windlass.errors import CredentialsMissing
+from windlass.errors import CredentialsMissing, EngineTransient
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 IMPERSONATED_S = 3600
@@ -87,6 +87,10 @@ class AmbientBearer:
         try:
             found.refresh(HttpxRequest(self._client))
         except GoogleAuthError as exc:
+            if _passes(exc):
+                raise EngineTransient(
+                    f"asking for a token: Google cannot be reached ({_first_line(exc)})"
+                ) from exc
             raise CredentialsMissing(
                 f"the credentials for Google Cloud are not accepted: {_first_line(exc)}",
                 remedy="Log in again with `gcloud auth application-default login`.",
@@ -125,6 +129,12 @@ class _Answer:
         self.status = answer.status_code
         self.headers = answer.headers
         self.data = answer.content
+
+
+def _passes(exc: GoogleAuthError) -> bool:
+    """Whether nobody has said no: a network that is away for a moment must not end a run."""
+    is_cut = isinstance(exc, TransportError) or isinstance(exc.__cause__, TransportError)
+    return is_cut or bool(exc.retryable)
 
 
 def _first_line(exc: BaseException) -> str:
