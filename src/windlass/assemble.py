@@ -196,10 +196,12 @@ class Home:
         rent, where the engine rents, and `others` where else to ask, in order."""
         from windlass.controller.secrets import check_present
         from windlass.controller.submission import Ask, submit
+        from windlass.engines.registry import google_engines
 
         spec = self.admitted(spec, spec_path)
-        check_present(spec.secrets, self.caller)
         name = engine or self.engines_for(spec)[0]
+        if not google_engines(name):
+            check_present(spec.secrets, self.caller)  # Before anything is made for the run.
         ask = Ask(
             spec=spec,
             spec_file=spec_path,

@@ -56,6 +56,7 @@ def rehearse(spec_path: Path, wish: Wish, *, is_json: bool) -> int:
     from windlass.cli.commands.run import changed
     from windlass.cli.twin_packages import check_packages
     from windlass.ports.environment import adopt
+    from windlass.rehearsal import props
     from windlass.rehearsal import stage as stages
     from windlass.spec.load import load_spec
 
@@ -72,6 +73,10 @@ def rehearse(spec_path: Path, wish: Wish, *, is_json: bool) -> int:
                 scenario=wish.scenario, speed=wish.speed, seed=wish.seed, delays=wish.delays
             )
         )
+        for line in _stand_ins(stage, spec):
+            if not is_json:
+                _say(f"rehearsal: {line}")
+        spec = props.staged(spec).spec
         adopt(stage.environment())
         play = Play(stage, open_home(path=stage.path), clock=clock, interrupts=interrupts)
         return play.perform(spec_path, spec, wish, is_json=is_json)
@@ -85,6 +90,18 @@ def on_google(spec: Spec) -> Spec:
 
     named = tuple(name for name in spec.where.engines if google_engines(name))
     return replace(spec, where=replace(spec.where, engines=named or (ALL_OF_GOOGLE,)))
+
+
+def _stand_ins(stage: Stage, spec: Spec) -> Iterator[str]:
+    """Put what only the user's project has onto the stage, or leave it out; what to say of it."""
+    from windlass.rehearsal import props
+
+    left_out = props.staged(spec).left_out
+    if left_out:
+        yield f"left out, since only your project has it: {', '.join(left_out)}"
+    made_up = props.keep_secrets(stage, spec.secrets, stage.caller)
+    if made_up:
+        yield f"made up, since your environment has no value: {', '.join(made_up)}"
 
 
 @contextmanager

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 COMPUTE_API = "compute.googleapis.com"
 STORAGE_API = "storage.googleapis.com"
+SECRETS_API = "secretmanager.googleapis.com"
 BUCKETS = {
     "storage.objects.create": "roles/storage.objectUser",
     "storage.objects.delete": "roles/storage.objectUser",
@@ -49,5 +50,7 @@ class Needs:
     """Whether its machines are in a network of the project's."""
     has_gpudirect: bool = False
     """Whether gangs of some machine types need networks for their GPUs."""
+    usual_account: str = "{number}-compute@developer.gserviceaccount.com"
+    """Whom its machines run as when nobody is named; the number is the project's."""
     takes_slices: bool = False
     """Whether it rents TPU slices, and no VMs."""
