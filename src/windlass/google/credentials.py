@@ -18,6 +18,8 @@ from windlass.errors import CredentialsMissing, EngineTransient
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 IMPERSONATED_S = 3600
+SOMEBODY = "user:YOU"
+"""A login does not say whose it is."""
 
 
 class Bearer(Protocol):
@@ -30,11 +32,16 @@ class Bearer(Protocol):
     def quota_project(self) -> str:
         """The project whose quota the calls count against; empty for the resource's own."""
 
+    @property
+    def member(self) -> str:
+        """Who it is, as policies name them; `user:YOU` where only the caller knows."""
+
 
 class FixedBearer:
     """One token, for tests and simulations."""
 
     quota_project = ""
+    member = SOMEBODY
 
     def __init__(self, value: str) -> None:
         self._value = value
@@ -64,6 +71,12 @@ class AmbientBearer:
     def quota_project(self) -> str:
         """See Bearer."""
         return str(getattr(self._credentials(), "quota_project_id", None) or "")
+
+    @property
+    def member(self) -> str:
+        """See Bearer. A machine's own account says who it is once it has given a token."""
+        email = str(getattr(self._credentials(), "service_account_email", None) or "")
+        return f"serviceAccount:{email}" if "@" in email else SOMEBODY
 
     def _credentials(self) -> Any:
         if self._found is None:

@@ -60,11 +60,14 @@ def test_a_login_gives_a_token_and_keeps_it():
     bearer.token(anew=True)
     assert len(google_.asked) == 2
     assert bearer.quota_project == "payer"
+    assert bearer.member == "user:YOU"
 
 
 def test_an_account_is_acted_for_with_the_logins_token():
     google_ = Google()
-    assert google_.bearer(impersonate=ACCOUNT).token() == "of-the-account"
+    bearer = google_.bearer(impersonate=ACCOUNT)
+    assert bearer.token() == "of-the-account"
+    assert bearer.member == f"serviceAccount:{ACCOUNT}"
     asked = google_.asked[-1]
     assert asked.url.path.endswith(f"{ACCOUNT}:generateAccessToken")
     assert asked.headers["authorization"] == "Bearer of-the-login"
