@@ -120,22 +120,37 @@ def _struck(*, is_kept: bool) -> Iterator[Stage]:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         home = open_home(path=stage.path)
-        _end_controller(home)
+        end_controller(home)
         stage.strike()
+        await_children(home)
         if is_kept:
             _say(f"rehearsal: everything is kept in {stage.path}")
         else:
             stage.remove()
 
 
-def _end_controller(home: Home) -> None:
-    controller = home.presence.process_id()
-    if controller is None:
-        return
-    os.kill(controller, signal.SIGTERM)
+def end_controller(home: Home) -> None:
+    """Also the one that is just coming up: it finds its place taken by us."""
     deadline = home.world.clock.monotonic() + END_S
-    while home.is_controller_alive() and home.world.clock.monotonic() < deadline:
+    told = None
+    while not home.presence.take() and home.world.clock.monotonic() < deadline:
+        controller = home.presence.process_id()
+        if controller is not None and controller != told:
+            os.kill(controller, signal.SIGTERM)
+            told = controller
         pause(0.02)
+
+
+def await_children(home: Home) -> None:
+    """Until all that was started from here has ended, or will not. A controller that was coming up
+    when its home was removed would make it again."""
+    deadline = home.world.clock.monotonic() + END_S
+    while home.world.clock.monotonic() < deadline:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                pause(0.02)
+        except ChildProcessError:
+            return
 
 
 class Play:
