@@ -20,7 +20,7 @@ from windlass.cli.rehearsing import await_children, end_controller
 from windlass.rehearsal.evidence import left_behind
 from windlass.rehearsal.stage import Stage, Wish
 
-STEPS = 60
+STEPS = 100
 PROGRAM = f"""
 import json, os, time
 STEPS = {STEPS}

@@ -30,7 +30,7 @@ def test_a_slice_that_is_taken_back_is_asked_for_again_and_goes_on(tmp_path: Pat
     """Four hosts, on spot."""
     with cloud(tmp_path) as google:
         summary = google.run(
-            preempt_at=20,
+            preempt_at=10,
             resources={"accelerators": "v5e-16"},
             where={"engines": ["tpu"], "buy": ["spot"]},
         )
@@ -47,7 +47,7 @@ def test_spot_replicas_that_are_taken_back_are_asked_for_again_and_go_on(tmp_pat
     """A custom training of two replicas."""
     with cloud(tmp_path) as google:
         summary = google.run(
-            preempt_at=20,
+            preempt_at=10,
             resources={"accelerators": "L4", "nodes": 2},
             where={"engines": ["vertex"], "regions": ["us-central1", "us-east1"], "buy": ["spot"]},
         )
@@ -63,7 +63,7 @@ def test_spot_replicas_that_are_taken_back_are_asked_for_again_and_go_on(tmp_pat
 def test_slices_that_work_together_are_taken_back_together_and_go_on(tmp_path: Path) -> None:
     with cloud(tmp_path) as google:
         summary = google.run(
-            preempt_at=20,
+            preempt_at=10,
             resources={"accelerators": "v5e-16", "nodes": 2},
             where={"engines": ["tpu"], "buy": ["spot"]},
         )

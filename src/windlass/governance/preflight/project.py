@@ -64,7 +64,7 @@ def permissions(subject: Subject) -> Iterator[Finding]:
             "permissions",
             f"missing: {', '.join(those)}",
             f"`gcloud projects add-iam-policy-binding {subject.project} "
-            f"--member=user:YOU --role={role}`",
+            f"--member={subject.session.member} --role={role}`",
         )
     if not missing:
         yield ok("permissions", f"all {len(wanted)} that are needed")

@@ -193,7 +193,7 @@ def test_buckets_are_checked_for_place_access_and_key(tmp_path):
     assert "--uniform-bucket-level-access" in wrong
     assert "--default-encryption-key=projects/p" in wrong
     missing = next(f for f in findings if f.name == "bucket not-there")
-    assert "gcloud storage buckets create gs://not-there --location=us-central1" in missing.remedy
+    assert "`windlass bucket up not-there --region us-central1`" in missing.remedy
 
 
 def test_an_open_firewall_and_an_editor_are_found():
