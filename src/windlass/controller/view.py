@@ -31,6 +31,8 @@ class Measured:
     """How long the newest save took."""
     saved_share: float = 0.0
     """How much of the work the newest checkpoint holds."""
+    done_share: float | None = None
+    """How much of it was done when ranks last said so; None when they never did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
