@@ -11,6 +11,7 @@ from windlass.controller.view import (
     Measured,
     NodeExit,
     NodeView,
+    Notice,
     View,
     Wishes,
 )
@@ -21,6 +22,7 @@ from windlass.state.phases import AttemptPhase, ClaimPhase, RunPhase
 NOW = 10_000.0
 LIMITS = Limits(nodes_max=8, start_timeout_s=100.0, stale_s=10.0, notice_s=30.0)
 BEATING = NodeView(beat_age_s=1.0, state="running", exit=None)
+NOTICE = Notice(node=1, seconds=30.0, reason="the machine was preempted")
 SILENT = NodeView(beat_age_s=None, state="", exit=None)
 
 
@@ -83,7 +85,6 @@ class ViewOf:
                 up_for_s=60.0,
                 nodes=(SILENT, SILENT),
                 end=None,
-                has_notice=False,
             )
         ]
         return self

@@ -25,6 +25,8 @@ class NodeOrder(NamedTuple):
     env: Dict[str, str]
     secrets: Optional[str]
     """Path of a JSON file, readable by its owner only, with the values of the secrets."""
+    references: Dict[str, str]
+    """Secrets that the node reads for itself: names of versions in Secret Manager."""
     wake: Optional[str]
     """Path of a FIFO into which a byte is written when there is news."""
     watch: Optional[str]
@@ -74,6 +76,7 @@ def read_node_order(path: str) -> NodeOrder:
         lock=said["lock"],
         env=said.get("env") or {},
         secrets=said.get("secrets"),
+        references=said.get("secret_references") or {},
         wake=said.get("wake"),
         watch=said.get("watch"),
     )

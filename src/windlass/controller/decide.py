@@ -154,17 +154,19 @@ def _end_attempt(view: View, draft: Draft, ending: Ending, *, gang: ClaimView) -
         failed_rank=ending.rank,
         ended_at=draft.now,
     )
-    if ending.outcome is not Outcome.SUCCEEDED:  # The end of the run says so itself.
-        draft.event(ending.code, ending.reason, node=ending.node, rank=ending.rank)
+    said = ending.reason
     if ending.outcome in RESTARTED:
         _avoid(view, draft, gang)
     if ending.outcome not in RESTARTED:
-        draft.set_run(outcome=ending.outcome, code=ending.code, reason=ending.reason)
+        draft.set_run(outcome=ending.outcome, code=ending.code, reason=said)
     elif draft.run.restarts >= view.restarts_max:
-        reason = f"{ending.reason}; all {view.restarts_max} restarts of limits.restarts are used"
-        draft.set_run(outcome=ending.outcome, code="restart-limit", reason=reason)
+        said += f"; all {view.restarts_max} restarts of limits.restarts are used"
+        draft.set_run(outcome=ending.outcome, code="restart-limit", reason=said)
     else:
         _plan_restart(draft, ending)
+        said += "; it is started again"
+    if ending.outcome is not Outcome.SUCCEEDED:  # The end of the run says so itself.
+        draft.event(ending.code, said, node=ending.node, rank=ending.rank)
 
 
 def _plan_restart(draft: Draft, ending: Ending) -> None:

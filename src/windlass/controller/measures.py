@@ -24,6 +24,7 @@ class Measures:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._known: dict[str, tuple[int, float, Measured]] = {}
+        self._left: dict[tuple[str, int], tuple[int | None, int]] = {}
 
     def of(self, folder: Folder, run: str, attempt: int, *, steps: int | None) -> Measured:
         """What is known of a run whose newest attempt is this one."""
@@ -45,9 +46,22 @@ class Measures:
         self._known[run] = (attempt, at, known)
         return known
 
+    def left(self, folder: Folder, run: str, attempt: int, known: Measured) -> Measured:
+        """The same with what an attempt that has ended has left for the next one. Read once."""
+        if (run, attempt) not in self._left:
+            records = read_newest_records(folder, attempt)
+            kept = [one.step for one in records if one.event in ("saved", "restored")]
+            saved = max(kept, default=None)
+            done = max((one.step for one in records if not one.event), default=0)
+            self._left[run, attempt] = saved, done
+        saved, done = self._left[run, attempt]
+        lost = 0 if saved is None else max(0, done - saved)
+        return replace(known, saved_step=saved, steps_lost=lost)
+
     def forget_all_but(self, runs: Collection[str]) -> None:
         """Drop what is remembered of runs that have ended."""
         self._known = {run: known for run, known in self._known.items() if run in runs}
+        self._left = {key: left for key, left in self._left.items() if key[0] in runs}
 
 
 def _measured(saves: list[Record], steps: int | None) -> Measured:

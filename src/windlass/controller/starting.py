@@ -133,7 +133,17 @@ def start(view: View, draft: Draft) -> None:
         _ask(view, draft, choice.gangs)
     number = draft.run.attempt
     where = f" in {_places(choice.gangs)}" if view.is_rented else ""
-    draft.move_run(RunPhase.STARTING, "starting", f"attempt {number} is starting{where}")
+    message = f"attempt {number} is starting{where}{_from_checkpoint(view)}"
+    draft.move_run(RunPhase.STARTING, "starting", message)
+
+
+def _from_checkpoint(view: View) -> str:
+    """What the attempt before has left to go on from, as far as its ranks have told."""
+    step, lost = view.measured.saved_step, view.measured.steps_lost
+    if step is None:
+        return ""
+    steps = "1 step is" if lost == 1 else f"{lost} steps are"
+    return f", from the checkpoint of step {step}" + (f": {steps} done again" if lost else "")
 
 
 def replace_refused(view: View, draft: Draft) -> None:

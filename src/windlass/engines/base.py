@@ -159,6 +159,15 @@ class Forgets(Protocol):
 
 
 @runtime_checkable
+class KeepsSecrets(Protocol):
+    """An engine whose nodes read the values of secrets for themselves, where its cloud keeps them.
+    Others get what the caller's environment has."""
+
+    def check_secrets(self, secrets: Mapping[str, str]) -> None:
+        """14. Raises SecretMissing for those that are not there, as far as the caller may look."""
+
+
+@runtime_checkable
 class StreamsLogs(Protocol):
     """An engine with a log service of its own, which is read for what happens before agents are
     up; what comes after is in the run's folder."""

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from windlass.engines.base import ClaimRequest
 from windlass.engines.bootstrap_programs import (
     AWAIT,
     BY_NAME,
@@ -19,6 +20,7 @@ from windlass.engines.bootstrap_programs import (
     HURRY,
     MACHINE,
 )
+from windlass.engines.secret_names import references
 
 AGENT = "agent.pyz"
 PLACE = "/var/lib/windlass"
@@ -92,16 +94,18 @@ def startup_script(order: dict[str, Any], *, agent_url: str, manner: Manner) -> 
     )
 
 
-def node_order(*, folder: str, attempt: int, claim: str, node_from: str) -> dict[str, Any]:
+def node_order(claim: ClaimRequest, *, project: str, node_from: str) -> dict[str, Any]:
     """What the agents of a claim are told. Which node one is, it reads from the metadata at
     `node_from`: a number, or a name that ends in one. Where there is such metadata, it also tells
-    the agent that its machine will be taken away."""
+    the agent that its machine will be taken away. Secrets are told by their names."""
     watched = {"watch": "metadata"} if node_from else {}
+    named = references(claim.secrets, project)
     return {
         **watched,
-        "folder": folder,
-        "attempt": attempt,
-        "claim": claim,
+        **({"secret_references": named} if named else {}),
+        "folder": claim.folder,
+        "attempt": claim.attempt,
+        "claim": claim.id,
         "node_from": node_from,
         "work": f"{PLACE}/work",
         "address": "",

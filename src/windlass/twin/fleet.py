@@ -45,6 +45,8 @@ class Fleet:
         self._watchers: dict[str, Watcher] = {}
         self.on_running: list[Callable[[Machine], None]] = []
         """Who hears of every machine that runs, whatever its service."""
+        self.on_warned: list[Callable[[Machine], None]] = []
+        """Who hears of every machine that is told that it will be taken away."""
         self._live: dict[str, None] = {}
         self._hazards: dict[Wanted, float] = {}
         """What running spot machines of a kind were last drawn by."""
@@ -151,6 +153,8 @@ class Fleet:
             return
         machine.state = State.WARNED
         self._machines.put(machine.id, machine)
+        for hear in self.on_warned:
+            hear(machine)
         if machine.is_live and self._bodies is not None:
             self._bodies.warn(machine.id)
         self._watchers[machine.service].warned(machine)

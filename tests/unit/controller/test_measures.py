@@ -88,3 +88,21 @@ def test_what_has_ended_is_forgotten(measures, folder):
     measures.forget_all_but([])
     report(folder, 1, saved(20, seconds=5.0))
     assert measures.of(folder, "r", 1, steps=20).save_s == 5.0
+
+
+def test_what_an_ended_attempt_leaves_is_its_newest_checkpoint_and_what_came_after(
+    measures, folder
+):
+    report(folder, 1, saved(10), {"step": 13}, saved(20), {"step": 26})
+    left = measures.left(folder, "r", 1, Measured())
+    assert (left.saved_step, left.steps_lost) == (20, 6)
+
+
+def test_an_attempt_that_saved_nothing_leaves_what_it_began_with(measures, folder):
+    report(folder, 2, {"step": 20, "event": "restored"}, {"step": 23})
+    left = measures.left(folder, "r", 2, Measured())
+    assert (left.saved_step, left.steps_lost) == (20, 3)
+
+
+def test_ranks_that_report_nothing_leave_nothing_to_tell(measures, folder):
+    assert measures.left(folder, "r", 1, Measured(save_s=2.0)) == Measured(save_s=2.0)

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from claims import make_claim_request
 from windlass.engines import bootstrap_programs as programs
 from windlass.engines.bootstrap import RUN_AND_HEED, Manner, node_order, startup_script
 from windlass.engines.tpu import worker
@@ -33,7 +34,8 @@ def test_a_program_is_written_in_the_python_of_old_images(name):
 
 
 def test_a_script_is_one_that_bash_understands():
-    order = node_order(folder="gs://b/r", attempt=1, claim="r-1-0", node_from="instance/name")
+    claim = make_claim_request("r-1-0", folder="gs://b/r")
+    order = node_order(claim, project="lab", node_from="instance/name")
     manner = Manner(run=RUN_AND_HEED.format(meanwhile=""), leave="true\n", is_gang=True)
     script = startup_script(order, agent_url="gs://b/agent.pyz", manner=manner)
     subprocess.run(["bash", "-n", "-c", script], check=True)

@@ -22,9 +22,11 @@ from windlass.engines.compute.terraform import terraform_text
 from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, split_handle
 from windlass.engines.marks import Marks
 from windlass.engines.rendering import Call
+from windlass.engines.secret_names import references
 from windlass.errors import EngineTransient, WindlassError
 from windlass.google.compute import Compute, operation_errors
 from windlass.google.refusals import operation_error
+from windlass.google.secrets import Secrets
 from windlass.google.session import Taken
 
 NODES_MAX = 1000
@@ -71,8 +73,17 @@ class ComputeEngine:
     def render(self, claim: ClaimRequest) -> ComputeRequest:
         """See Engine."""
         return requests.render(
-            claim, catalog=self._catalog, defaults=self._defaults, agent_url=self._agent_url()
+            claim,
+            catalog=self._catalog,
+            defaults=self._defaults,
+            agent_url=self._agent_url(),
+            project=self._google.project,
         )
+
+    def check_secrets(self, secrets: Mapping[str, str]) -> None:
+        """See KeepsSecrets."""
+        named = references(secrets, self._google.project)
+        Secrets(self._google.session).check(named)
 
     def submit(self, request: ComputeRequest) -> Handle:
         """See Engine. The mark is written before the first call and says after the last that it

@@ -58,7 +58,12 @@ class ComputeRequest:
 
 
 def render(
-    claim: ClaimRequest, *, catalog: Catalog, defaults: Mapping[str, Any], agent_url: str
+    claim: ClaimRequest,
+    *,
+    catalog: Catalog,
+    defaults: Mapping[str, Any],
+    agent_url: str,
+    project: str,
 ) -> ComputeRequest:
     """The request for a claim. Its deadman counts from the claim's own times, never from a
     clock: a request that is rendered again must be the same."""
@@ -69,7 +74,7 @@ def render(
         offer,
         options,
         image=options.image or image_for(catalog, offer),
-        script=_script(claim, offer, options, agent_url=agent_url),
+        script=_script(claim, offer, options, agent_url=agent_url, project=project),
     )
     return ComputeRequest(
         claim=claim.id,
@@ -95,10 +100,10 @@ def _inserts(
         yield bulk_insert(claim, offer, placed)
 
 
-def _script(claim: ClaimRequest, offer: Offer, options: ComputeOptions, *, agent_url: str) -> str:
-    order = node_order(
-        folder=claim.folder, attempt=claim.attempt, claim=claim.id, node_from="instance/name"
-    )
+def _script(
+    claim: ClaimRequest, offer: Offer, options: ComputeOptions, *, agent_url: str, project: str
+) -> str:
+    order = node_order(claim, project=project, node_from="instance/name")
     meanwhile = ""
     if has_gpudirect(claim, offer, options):
         meanwhile = set_up(offer.machine.gpu_direct or "", machine=offer.machine.name)

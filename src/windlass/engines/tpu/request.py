@@ -119,9 +119,7 @@ def slices_of(claim: ClaimRequest, offer: Offer) -> int:
 
 
 def _script(claim: ClaimRequest, offer: Offer, agent_url: str, *, project: str) -> str:
-    order = node_order(
-        folder=claim.folder, attempt=claim.attempt, claim=claim.id, node_from="instance/name"
-    )
+    order = node_order(claim, project=project, node_from="instance/name")
     order |= {"nodes": claim.nodes, "slice_hosts": offer.hosts}
     url = queued_url(project, offer.zone, queued_name(claim.id))
     return startup_script(

@@ -115,7 +115,7 @@ def _pools(
         "diskSpec": {"bootDiskType": disk, "bootDiskSizeGb": options.disk_gb},
         "containerSpec": {
             "imageUri": options.image or image_for(offer),
-            "command": ["bash", "-c", _script(claim, offer, agent_url)],
+            "command": ["bash", "-c", _script(claim, offer, agent_url, project=project)],
             "env": [
                 {
                     "name": FOLDER_VARIABLE,
@@ -187,8 +187,8 @@ def _scheduling(claim: ClaimRequest, offer: Offer) -> dict[str, Any]:
     return scheduling
 
 
-def _script(claim: ClaimRequest, offer: Offer, agent_url: str) -> str:
-    order = node_order(folder=claim.folder, attempt=claim.attempt, claim=claim.id, node_from="")
+def _script(claim: ClaimRequest, offer: Offer, agent_url: str, *, project: str) -> str:
+    order = node_order(claim, project=project, node_from="")
     order |= {"nodes": claim.nodes, "has_tpu": offer.slice is not None}
     expires_at = claim.made_at + _seconds(claim)
     return startup_script(order, agent_url=agent_url, manner=manner(expires_at=expires_at))
