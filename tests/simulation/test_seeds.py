@@ -19,7 +19,7 @@ from windlass.policy.meter import HOUR_S, TICK_S
 from windlass.simulation.scenario import Broken, simulate
 
 GROUPS = 12
-MOVING_SEEDS = (22, 55, 59)
+MOVING_SEEDS = (19, 27, 41, 55)
 """Rented worlds in which a run leaves spot that works."""
 LOOK_S = 1.0
 """How often a run is looked at: a stop begins that much early or late."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from windlass.policy.meter import HOUR_S
 from windlass.simulation.gang import STEP_S, Training
 from windlass.simulation.luck import Luck
-from windlass.simulation.market import offers_for
+from windlass.simulation.market import PRICES, offers_for
 from windlass.spec.model import Limits, Resources, Spec, Where, Work
 
 RESERVE_S = 2500.0
@@ -49,12 +50,16 @@ def renting(spec: Spec, luck: Luck, *, training: Training) -> Demand:
 
 def _near_deadline(limits: Limits, luck: Luck, training: Training) -> Limits:
     """Longer, slower than planned, and with hardly more time than the policy keeps: some of these
-    runs have to leave spot that works. A budget is large enough to do so."""
-    training.steps *= luck.whole(1, 5)
-    training.step_s = luck.between(1.0, 1.3) * STEP_S
+    runs have to leave spot that works. A budget is large enough to do so, or hardly for spot."""
+    training.steps *= luck.whole(1, 3)
+    training.step_s = luck.between(1.0, 1.5) * STEP_S
     training.saves_on_notice = luck.whole(1, 2) == 1
-    slack_s = RESERVE_S + luck.between(0.0, 500.0)
-    budget_usd = None if limits.budget_usd is None else 30.0 * limits.budget_usd
+    slack_s = RESERVE_S + luck.between(50.0, 250.0)
+    spot_usd = training.steps * STEP_S * PRICES["spot"] / HOUR_S
+    is_rich, share = luck.whole(1, 2) == 1, luck.between(0.5, 2.0)
+    budget_usd = limits.budget_usd
+    if budget_usd is not None:
+        budget_usd = 30.0 * budget_usd if is_rich else share * spot_usd
     return replace(
         limits, deadline_s=training.steps * STEP_S + slack_s, budget_usd=budget_usd, ttl_s=None
     )
