@@ -289,15 +289,11 @@ def _left_usd(view: View, draft: Draft, gang: Gang) -> float:
 
 
 def expiry(view: View, draft: Draft, gang: Gang, *, others_usd: float) -> float | None:
-    """When its machines end by themselves: with the run's time to live, or with the budget, of
-    which what is held beside it may still use some.
-
-    What waits in a queue for hours would be over before it began: there only the controller
-    watches the budget.
-    """
+    """When its machines would end by themselves, had they come at once: with the run's time to
+    live, or with the budget, of which what is held beside it may still use some. What comes late
+    is held for as long (engines/lifetime.py)."""
     ends = [] if draft.run.expires_at is None else [draft.run.expires_at]
-    budget_usd = view.wishes.budget_usd
-    if budget_usd is not None and gang.usd_per_h and gang.kind in (SPOT, ON_DEMAND):
+    if view.wishes.budget_usd is not None and gang.usd_per_h:
         left_usd = _left_usd(view, draft, gang) - others_usd
         ends.append(draft.now + lasts_s(left_usd, gang.usd_per_h))
     return min(ends, default=None)

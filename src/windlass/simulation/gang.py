@@ -12,6 +12,7 @@ from typing import Any
 
 from windlass.agent import layout
 from windlass.agent.node import EXIT_PREEMPTED, Ended, Node, Order
+from windlass.policy.budget import SAVE_S
 from windlass.simulation.disk import Disk, SeenDisk
 from windlass.simulation.timeline import Timeline
 
@@ -200,7 +201,8 @@ class Gang:
             return
         name = f"{layout.rank(self.attempt, self.claim, 0, 0)}/progress-00001.jsonl"
         step = self.training.saved if event else int(self._step)
-        line = json.dumps({"step": step, "event": event}).encode() + b"\n"
+        took = {"seconds": SAVE_S} if event == "saved" else {}
+        line = json.dumps({"step": step, "event": event, **took}).encode() + b"\n"
         self._disk.objects[name] = self._disk.objects.get(name, b"") + line
 
     def _notice_lost_peer(self, at: float, ranks: int) -> None:
