@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -116,9 +116,11 @@ def show(path: Path, spec: Path) -> int:
 
 
 def say(text: str) -> None:
-    """Print a line; while a progress bar is drawn, stdout puts it above."""
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    """Print a line; while a progress bar is drawn, stdout puts it above. Whoever reads it may have
+    gone (`| head`), which must not keep anything from being cleaned up."""
+    with suppress(BrokenPipeError):
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
 
 
 # ---- the home ------------------------------------------------------------------------------------
@@ -145,6 +147,7 @@ def private_home(*, keep: bool) -> Iterator[Path]:
 def end_everything(home: Home) -> None:
     """End a run that was interrupted, then the controller."""
     from windlass.cli.intents import stop_run
+    from windlass.cli.rehearsing import await_children, end_controller
 
     deadline = time.monotonic() + END_S
     if home.store().live():
@@ -153,11 +156,8 @@ def end_everything(home: Home) -> None:
         for state in home.store().live():
             stop_run(home, state.run, is_urgent=True)
         time.sleep(0.2)
-    controller = home.presence.process_id()
-    if controller is not None:
-        os.kill(controller, signal.SIGTERM)
-    while home.is_controller_alive() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    end_controller(home)
+    await_children(home)
     home.store().close()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from rented import AGENT_URL, rented_claim
+from rented import AGENT_URL, PROJECT, rented_claim
 from windlass.catalog.load import load_catalog
 from windlass.engines.base import ClaimRequest
 from windlass.engines.compute.request import ComputeRequest, render
@@ -54,4 +54,6 @@ def rendered(name: str) -> ComputeRequest:
 
 
 def render_claim(claim: ClaimRequest, **defaults: Any) -> ComputeRequest:
-    return render(claim, catalog=load_catalog(), defaults=defaults, agent_url=AGENT_URL)
+    return render(
+        claim, catalog=load_catalog(), defaults=defaults, agent_url=AGENT_URL, project=PROJECT
+    )

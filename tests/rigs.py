@@ -81,3 +81,10 @@ class UnfencedNode(Node):
         self.folder.create(name, json.dumps(winner).encode())
         self.body.prepare()
         self.state = "preparing"
+
+
+class UnheldNode(Node):
+    """An agent that starts although the attempt before its own still works."""
+
+    def __init__(self, folder, order, body, **more):
+        super().__init__(folder, order._replace(held_s=0.0), body, **more)

@@ -11,6 +11,7 @@ from windlass.controller.view import (
     Measured,
     NodeExit,
     NodeView,
+    Notice,
     View,
     Wishes,
 )
@@ -21,6 +22,7 @@ from windlass.state.phases import AttemptPhase, ClaimPhase, RunPhase
 NOW = 10_000.0
 LIMITS = Limits(nodes_max=8, start_timeout_s=100.0, stale_s=10.0, notice_s=30.0)
 BEATING = NodeView(beat_age_s=1.0, state="running", exit=None)
+NOTICE = Notice(node=1, seconds=30.0, reason="the machine was preempted")
 SILENT = NodeView(beat_age_s=None, state="", exit=None)
 
 
@@ -83,7 +85,6 @@ class ViewOf:
                 up_for_s=60.0,
                 nodes=(SILENT, SILENT),
                 end=None,
-                has_notice=False,
             )
         ]
         return self
@@ -150,6 +151,25 @@ class ViewOf:
             )
             for index, gang in enumerate(gangs)
         ]
+        return self
+
+    def spare(self, gang, index=0, **claim):
+        """One more claim, of the attempt after the newest: its nodes beat and wait."""
+        [first] = self._claims[:1]
+        number = self._run.attempt + 1
+        made = make_claim(
+            id=f"r-{number}-{index}",
+            attempt=number,
+            index=index,
+            handle=f"h{index}",
+            offer=gang.offer,
+            buy=gang.buy,
+            usd_per_h=gang.usd_per_h,
+            **{"phase": ClaimPhase.SUBMITTED, **claim},
+        )
+        waiting = NodeView(beat_age_s=1.0, state="waiting", exit=None)
+        up = replace(first, claim=made, handle=made.handle, nodes=(waiting, waiting), end=None)
+        self._claims.append(replace(up, observation=Observation(seen=Seen.RUNNING)))
         return self
 
     def one(self, index, claim=None, **changes):

@@ -6,7 +6,6 @@ Must not hold logic. Everything heavy is imported when it is first asked for.
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -46,8 +45,6 @@ INHERITED = (
     "HTTPS_PROXY https_proxy NO_PROXY no_proxy STORAGE_EMULATOR_HOST GCE_METADATA_HOST "
     "GOOGLE_APPLICATION_CREDENTIALS CLOUDSDK_CONFIG"
 ).split()
-# Agents and ranks on the caller's own machine have no metadata server to ask for tokens.
-TOKENS = {"WINDLASS_TOKEN_COMMAND": f"{shlex.quote(sys.executable)} -m windlass.google.token"}
 DEFAULT_ENGINE = "local"
 
 
@@ -196,10 +193,12 @@ class Home:
         rent, where the engine rents, and `others` where else to ask, in order."""
         from windlass.controller.secrets import check_present
         from windlass.controller.submission import Ask, submit
+        from windlass.engines.registry import google_engines
 
         spec = self.admitted(spec, spec_path)
-        check_present(spec.secrets, self.caller)
         name = engine or self.engines_for(spec)[0]
+        if not google_engines(name):
+            check_present(spec.secrets, self.caller)  # Before anything is made for the run.
         ask = Ask(
             spec=spec,
             spec_file=spec_path,
@@ -207,7 +206,7 @@ class Home:
             owner=self.config.owner or _user(),
             is_emulated=emulate,
             environment={key: self.caller[key] for key in INHERITED if key in self.caller}
-            | (TOKENS if self.folders.needs_bucket(spec) else {}),
+            | (self._google.token_command() if self.folders.needs_bucket(spec) else {}),
             caller=self.caller,
             rented=_rented([chosen, *others], self.engines_for(spec)) if chosen else (),
         )
@@ -249,9 +248,10 @@ class Home:
         """The spec with what the policy fills in. PolicyDenied when the policy forbids it."""
         if self.config.policy is None or self.policy is None:
             return spec
-        from windlass.governance.admission import admitted
+        from windlass.governance.admission import admitted, circumstances
 
-        return admitted(spec, self.policy, engines=self.engines_for(spec), path=path)
+        about = circumstances(self.engines_for(spec), self.config.engine)
+        return admitted(spec, self.policy, about, path=path)
 
     # ---- engines ---------------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ class Home:
                 session=lambda: self.google_session,
                 catalog=lambda: self.catalog,
                 agent_url=lambda: self.folders.agent_url(self._agent),
-                defaults=lambda engine: {},
+                defaults=lambda engine: self.config.engine.get(engine, {}),
             ),
         )
 
@@ -301,9 +301,9 @@ class Home:
 
     @cached_property
     def _google(self) -> Access:
-        from windlass.google.access import Access
+        from windlass.google.access import Access, chosen_account
 
-        return Access()
+        return Access(impersonate=chosen_account(self.config.impersonate, self.caller))
 
     @property
     def google_session(self) -> Session:

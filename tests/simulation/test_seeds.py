@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 import counts
-from rigs import UnfencedNode
+from rigs import UnfencedNode, UnheldNode
 from windlass.policy.budget import SAVE_S
 from windlass.policy.meter import HOUR_S, TICK_S
 from windlass.simulation.scenario import Broken, simulate
 
 GROUPS = 12
+MOVING_SEEDS = (19, 27, 41, 55)
+"""Rented worlds in which a run leaves spot that works."""
 LOOK_S = 1.0
 """How often a run is looked at: a stop begins that much early or late."""
 
@@ -65,6 +67,8 @@ EVENTS_THAT_MUST_HAPPEN = {
     "budget-warning",
     "budget",
     "ttl",
+    "moving",
+    "moved",
 }
 
 
@@ -146,7 +150,7 @@ def test_a_budget_is_used_but_for_one_save_and_not_overspent_by_more_than_a_tick
     ]
     assert len(stopped) > 3
     for bill in stopped:
-        least = bill.budget_usd - bill.usd_per_h * (SAVE_S + LOOK_S) / HOUR_S
+        least = bill.budget_usd - bill.usd_per_h * (SAVE_S + LOOK_S) / HOUR_S - bill.kept_usd
         most = bill.budget_usd + bill.usd_per_h * TICK_S / HOUR_S
         assert least <= bill.usd <= most, bill
 
@@ -177,6 +181,12 @@ def test_a_broken_promise_is_noticed(broken, record_property):
     assert bad
     first = next(iter(bad))
     assert simulate(first, broken=broken).failures == bad[first], "a failing seed replays exactly"
+
+
+def test_machines_that_do_not_wait_for_their_turn_are_noticed():
+    broken = Broken(node=UnheldNode)
+    traces = [simulate(seed, broken=broken, is_rented=True) for seed in MOVING_SEEDS]
+    assert any("two live gangs" in said for trace in traces for said in trace.failures)
 
 
 def test_a_race_without_a_fence_is_noticed():

@@ -10,7 +10,7 @@ import json
 import os
 import selectors
 import signal
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from windlass.agent import clock, launch, layout, ports, processes, spawn
 from windlass.agent.chunks import Chunks
@@ -18,7 +18,7 @@ from windlass.agent.folder import Folder
 from windlass.agent.lines import Lines
 from windlass.agent.logs import Log
 from windlass.agent.mask import Mask
-from windlass.agent.node import Ended
+from windlass.agent.node import EXIT_PREEMPTED, Ended
 from windlass.agent.orders import Claim, NodeOrder, read_secrets
 from windlass.agent.pace import pace_of
 from windlass.agent.progress import Mirror
@@ -36,7 +36,7 @@ class MachineBody:
     def __init__(
         self, folder: Folder, order: NodeOrder, claim: Claim, selector: selectors.BaseSelector
     ) -> None:
-        secrets = read_secrets(order.secrets)
+        secrets, refusal = _secrets(order)
         given = {**order.env, **claim.env, **secrets}
         self._folder = folder
         self._pace = pace_of(folder)
@@ -48,7 +48,9 @@ class MachineBody:
         self._local = os.path.join(order.work, f"folder-{order.attempt}")
         usable = ports.usable_range(ports.ephemeral_range())
         self._port = ports.reserve(launch.ports_needed(claim), usable)
-        self._preparation = Preparation(folder, claim, work=order.work, env=self._marked())
+        self._preparation = Preparation(
+            folder, claim, work=order.work, env=self._marked(), refusal=refusal
+        )
         self._ranks = Ranks(order.node)
         self._mirrors: List[Mirror] = []
         self._requests: Optional[Requests] = None
@@ -206,6 +208,21 @@ class MachineBody:
             if pipe is not None:
                 self.streams.drain(pipe, clock.now(), clock.wall())
                 self._requests.report(pid, status)
+
+
+def _secrets(order: NodeOrder) -> Tuple[Dict[str, str], Optional[Ended]]:
+    """The values; or why the node can never be ready, which is told when it would be. Nothing waits
+    for this node's heartbeat yet."""
+    values = read_secrets(order.secrets)
+    if not order.references:
+        return values, None
+    from windlass.agent.secrets import SecretRefused, fetch  # Few runs need them.
+    from windlass.agent.tokens import ambient_token
+
+    try:
+        return {**values, **fetch(order.references, ambient_token())}, None
+    except SecretRefused as exc:
+        return values, Ended(EXIT_PREEMPTED if exc.is_passing else 1, reason=str(exc))
 
 
 def _has_children() -> bool:

@@ -25,6 +25,8 @@ class NodeOrder(NamedTuple):
     env: Dict[str, str]
     secrets: Optional[str]
     """Path of a JSON file, readable by its owner only, with the values of the secrets."""
+    references: Dict[str, str]
+    """Secrets that the node reads for itself: names of versions in Secret Manager."""
     wake: Optional[str]
     """Path of a FIFO into which a byte is written when there is news."""
     watch: Optional[str]
@@ -53,6 +55,8 @@ class Claim(NamedTuple):
     source: Optional[str]
     env: Dict[str, str]
     notice_s: float
+    held_s: float
+    """How long at most it waits for the attempt before it to end; 0: it need not."""
     emulate_devices: Optional[int]
     checkpoint: Optional[Checkpoint]
     data: Dict[str, str]
@@ -72,6 +76,7 @@ def read_node_order(path: str) -> NodeOrder:
         lock=said["lock"],
         env=said.get("env") or {},
         secrets=said.get("secrets"),
+        references=said.get("secret_references") or {},
         wake=said.get("wake"),
         watch=said.get("watch"),
     )
@@ -93,6 +98,7 @@ def parse_claim(data: bytes) -> Claim:
         source=said.get("source"),
         env=said.get("env") or {},
         notice_s=float(said.get("notice_s", 30.0)),
+        held_s=float(said.get("held_s") or 0.0),
         emulate_devices=said.get("emulate_devices"),
         checkpoint=_checkpoint(kept) if kept else None,
         data=said.get("data") or {},

@@ -27,7 +27,16 @@ class Preparation:
     Without the marker everything starts over: a killed unpack or setup is never taken for whole.
     """
 
-    def __init__(self, folder: Folder, claim: Claim, *, work: str, env: Dict[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        claim: Claim,
+        *,
+        work: str,
+        env: Dict[str, str],
+        refusal: Optional[Ended] = None,
+    ) -> None:
+        """`refusal`: why the node cannot be made ready, known before it is tried."""
         self._folder = folder
         self._claim = claim
         self._env = env
@@ -37,6 +46,7 @@ class Preparation:
         self._next: Callable[[Listen], None] = self._finish
         self._what = ""
         self._result: Optional[Ended] = None
+        self._refusal = refusal
         self.src = os.path.join(self._home, "src")
 
     @property
@@ -46,6 +56,9 @@ class Preparation:
 
     def begin(self, listen: Listen) -> None:
         """Start what has to be done."""
+        if self._refusal is not None:
+            self._result = self._refusal
+            return
         try:
             os.makedirs(self._home, exist_ok=True)
             if os.path.exists(self._marker):

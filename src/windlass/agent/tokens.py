@@ -10,13 +10,13 @@ import json
 import os
 import shlex
 import time
-from typing import Any, Dict
+from typing import Any, Dict, Tuple
 
 from windlass.agent.storage import BucketError, Token
 
 METADATA = "metadata.google.internal"
 PATH = "/computeMetadata/v1/"
-TOKEN = "instance/service-accounts/default/token"
+ACCOUNT = "instance/service-accounts/default/"
 TIMEOUT_S = 5.0
 EARLY_S = 60.0
 COMMAND = "WINDLASS_TOKEN_COMMAND"
@@ -58,16 +58,28 @@ class MachineSource:
 
     def ask(self) -> Dict[str, Any]:
         """A new token."""
+        status, body = self._look("token")
+        if status != 200:
+            raise BucketError(f"the metadata server gave no token: {status}")
+        return _parsed(body)
+
+    def email(self) -> str:
+        """Who the machine is; empty where nobody says."""
+        try:
+            status, body = self._look("email")
+        except (OSError, http.client.HTTPException):
+            return ""
+        return body.decode("utf-8", "replace").strip() if status == 200 else ""
+
+    @staticmethod
+    def _look(what: str) -> Tuple[int, bytes]:
         connection = http.client.HTTPConnection(metadata_host(), timeout=TIMEOUT_S)
         try:
-            connection.request("GET", PATH + TOKEN, headers={"Metadata-Flavor": "Google"})
+            connection.request("GET", PATH + ACCOUNT + what, headers={"Metadata-Flavor": "Google"})
             response = connection.getresponse()
-            body = response.read()
+            return response.status, response.read()
         finally:
             connection.close()
-        if response.status != 200:
-            raise BucketError(f"the metadata server gave no token: {response.status}")
-        return _parsed(body)
 
 
 class CommandSource:

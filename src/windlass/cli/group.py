@@ -31,6 +31,8 @@ COMMANDS = {
     "catalog": "What can be rented, where, and at what price.",
     "twin": "A Google Cloud on this machine: real clients, no bill.",
     "network": "Networks for gangs at Google: make, show, remove.",
+    "bucket": "The bucket of run folders: make it.",
+    "account": "The service account of runs: make and remove it.",
     "reap": "Find what was left behind at Google, and delete it.",
     "check": "Check specs, also against the platform team's policy.",
     "lint-gcloud": "Which gcloud commands of a tutorial are stale or wrong.",

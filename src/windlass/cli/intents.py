@@ -45,13 +45,15 @@ def retry_run(home: Home, run: Run) -> Run:
             f"{run.id} has succeeded: there is nothing to try again",
             remedy="Start a new run of the same spec with `windlass run SPEC`.",
         )
-    from windlass.controller.secrets import check_present
+    from windlass.controller.secrets import check_available
     from windlass.spec.canonical import from_json
 
     spec = from_json(run.spec)
-    check_present(spec.secrets, home.caller)
-    # Secrets are forgotten when a run ends, so the next attempts get what the caller has now.
-    home.secrets.keep(run.id, spec.secrets, home.caller)
+    if spec.secrets:
+        engine = home.engine(run.engine)
+        check_available(spec.secrets, engine=engine, caller=home.caller)
+        # Secrets are forgotten when a run ends: the next attempts get what the caller has now.
+        home.secrets.keep_for(run.id, spec.secrets, engine=engine, caller=home.caller)
     queued = requeued(run, now=home.world.clock.now(), ttl_s=spec.limits.ttl_s)
     event = _event(home, run, code="retried", message="queued again by the user")
     written = home.store().requeue(queued, event)

@@ -52,7 +52,7 @@ def run(arguments: list[str]) -> int:
         return status if isinstance(status, int) else 0
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # Click makes the one of the other.
         _close_stdout()
         return 0
     except Exception as error:  # noqa: BLE001 - the last resort: a bug becomes a report.

@@ -39,6 +39,7 @@ def preflight(home: Home, engine: str, spec_path: Path | None) -> Iterator[Findi
         catalog=home.catalog,
         engines=engines,
         run_folder=home.config.run_folder or "",
+        defaults=home.config.engine,
     )
     if home.policy is not None:
         subject = replace(subject, policy=home.policy)

@@ -56,6 +56,7 @@ def rehearse(spec_path: Path, wish: Wish, *, is_json: bool) -> int:
     from windlass.cli.commands.run import changed
     from windlass.cli.twin_packages import check_packages
     from windlass.ports.environment import adopt
+    from windlass.rehearsal import props
     from windlass.rehearsal import stage as stages
     from windlass.spec.load import load_spec
 
@@ -72,6 +73,10 @@ def rehearse(spec_path: Path, wish: Wish, *, is_json: bool) -> int:
                 scenario=wish.scenario, speed=wish.speed, seed=wish.seed, delays=wish.delays
             )
         )
+        for line in _stand_ins(stage, spec):
+            if not is_json:
+                _say(f"rehearsal: {line}")
+        spec = props.staged(spec).spec
         adopt(stage.environment())
         play = Play(stage, open_home(path=stage.path), clock=clock, interrupts=interrupts)
         return play.perform(spec_path, spec, wish, is_json=is_json)
@@ -85,6 +90,18 @@ def on_google(spec: Spec) -> Spec:
 
     named = tuple(name for name in spec.where.engines if google_engines(name))
     return replace(spec, where=replace(spec.where, engines=named or (ALL_OF_GOOGLE,)))
+
+
+def _stand_ins(stage: Stage, spec: Spec) -> Iterator[str]:
+    """Put what only the user's project has onto the stage, or leave it out; what to say of it."""
+    from windlass.rehearsal import props
+
+    left_out = props.staged(spec).left_out
+    if left_out:
+        yield f"left out, since only your project has it: {', '.join(left_out)}"
+    made_up = props.keep_secrets(stage, spec.secrets, stage.caller)
+    if made_up:
+        yield f"made up, since your environment has no value: {', '.join(made_up)}"
 
 
 @contextmanager
@@ -103,22 +120,37 @@ def _struck(*, is_kept: bool) -> Iterator[Stage]:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         home = open_home(path=stage.path)
-        _end_controller(home)
+        end_controller(home)
         stage.strike()
+        await_children(home)
         if is_kept:
             _say(f"rehearsal: everything is kept in {stage.path}")
         else:
             stage.remove()
 
 
-def _end_controller(home: Home) -> None:
-    controller = home.presence.process_id()
-    if controller is None:
-        return
-    os.kill(controller, signal.SIGTERM)
+def end_controller(home: Home) -> None:
+    """Also the one that is just coming up: it finds its place taken by us."""
     deadline = home.world.clock.monotonic() + END_S
-    while home.is_controller_alive() and home.world.clock.monotonic() < deadline:
+    told = None
+    while not home.presence.take() and home.world.clock.monotonic() < deadline:
+        controller = home.presence.process_id()
+        if controller is not None and controller != told:
+            os.kill(controller, signal.SIGTERM)
+            told = controller
         pause(0.02)
+
+
+def await_children(home: Home) -> None:
+    """Until all that was started from here has ended, or will not. A controller that was coming up
+    when its home was removed would make it again."""
+    deadline = home.world.clock.monotonic() + END_S
+    while home.world.clock.monotonic() < deadline:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                pause(0.02)
+        except ChildProcessError:
+            return
 
 
 class Play:
@@ -139,7 +171,7 @@ class Play:
         at = _step_of(run, wish.preempt_at)
         if at is not None:
             screen = Cue(screen, self._stage, run, at_step=at)
-        watch = Watch(self._home, run, Choice(has_setup=True))
+        watch = Watch(self._home, run, Choice(has_setup=True), is_patient=True)
         attachment = Rehearsed(self._home, run, screen, interrupts=self._interrupts)
         ended = attachment.follow(watch)
         if ended is None:

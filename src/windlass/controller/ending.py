@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from windlass.agent.node import EXIT_PREEMPTED, LEASE_S
-from windlass.controller.view import ClaimView, GangEnd, NodeView, View
+from windlass.controller.view import ClaimView, GangEnd, NodeView, Notice, View
 from windlass.engines.base import Seen
 from windlass.state.phases import Outcome
 
@@ -71,9 +71,17 @@ def _is_node_silent(node: NodeView) -> bool:
 def _by_preemption(view: View, claim: ClaimView) -> Ending | None:
     end = claim.end
     assert end is not None
-    if claim.has_notice or end.outcome == "preempted" or end.status == EXIT_PREEMPTED:
-        return _failure(end, Outcome.PREEMPTED, "preempted")
-    return None
+    if claim.notice is not None:
+        is_in_time = end.status == EXIT_PREEMPTED
+        then = "its ranks left in time" if is_in_time else f"then {end.reason}"
+        reason = f"{_taken_away(claim, claim.notice)}; {then}"
+    elif end.status == EXIT_PREEMPTED:
+        reason = f"{_rank_of(end)} asked to be started again (exit status {EXIT_PREEMPTED})"
+    elif end.outcome == "preempted":
+        reason = end.reason
+    else:
+        return None
+    return replace(_failure(end, Outcome.PREEMPTED, "preempted"), reason=reason)
 
 
 def _by_lost_peer(view: View, claim: ClaimView) -> Ending | None:
@@ -101,6 +109,18 @@ def _failure(end: GangEnd, outcome: Outcome, code: str) -> Ending:
         node=end.node,
         rank=end.rank,
     )
+
+
+def _taken_away(claim: ClaimView, notice: Notice) -> str:
+    """Who was told what, and how long before."""
+    who = "a node" if notice.node is None else f"node {notice.node}"
+    where = f" on {claim.claim.offer}" if claim.claim.offer else ""
+    ahead = "" if notice.seconds is None else f" with {notice.seconds:.0f} s of notice"
+    return f"{who}{where} was taken away{ahead}{_because(notice.reason)}"
+
+
+def _rank_of(end: GangEnd) -> str:
+    return f"rank {end.rank} on node {end.node}" if end.rank is not None else f"node {end.node}"
 
 
 def _code_of(status: int, reason: str) -> str:
@@ -136,11 +156,14 @@ def _by_early_exit(view: View, claim: ClaimView) -> Ending | None:
         left = node.exit
         if left is None or left.outcome in ("succeeded", "gang-ended"):
             continue
-        was_taken = left.had_notice or claim.has_notice
+        was_taken = left.had_notice or claim.notice is not None
+        reason = f"node {index} left: {left.reason}"
+        if claim.notice is not None:
+            reason = f"{_taken_away(claim, claim.notice)}; node {index} has left"
         return Ending(
             outcome=Outcome.PREEMPTED if was_taken else Outcome.LOST,
             code="preempted" if was_taken else "node-lost",
-            reason=f"node {index} left: {left.reason}",
+            reason=reason,
             node=index,
         )
     return None
@@ -183,11 +206,13 @@ def _by_silence(view: View, claim: ClaimView) -> Ending | None:
 def _lost(claim: ClaimView, reason: str, *, node: int | None = None) -> Ending:
     outcome = _outcome_of_loss(claim)
     code = "preempted" if outcome is Outcome.PREEMPTED else "node-lost"
+    if claim.notice is not None:
+        reason = f"{_taken_away(claim, claim.notice)}; then {reason}"
     return Ending(outcome=outcome, code=code, reason=reason, node=node)
 
 
 def _outcome_of_loss(claim: ClaimView) -> Outcome:
-    return Outcome.PREEMPTED if claim.has_notice else Outcome.LOST
+    return Outcome.LOST if claim.notice is None else Outcome.PREEMPTED
 
 
 def _first(claim: ClaimView, is_it: Callable[[NodeView], bool]) -> int | None:

@@ -73,7 +73,8 @@ class RunFolders:
         except OSError as error:
             raise FolderUnreachable(
                 f"the run's folder {url} cannot be written: {error}",
-                remedy="Check `run_folder` in the configuration, and that you may write there.",
+                remedy="Check `run_folder` in the configuration, and that you may write there; "
+                "`windlass bucket up` makes a bucket that is not there.",
             ) from error
         shutil.rmtree(path, ignore_errors=True)
         return {"folder": url}

@@ -13,7 +13,7 @@ from typing import Any
 from windlass.agent import layout
 from windlass.controller.glance import Reads
 from windlass.controller.sightings import Sightings
-from windlass.controller.view import GangEnd, NodeExit, NodeView
+from windlass.controller.view import GangEnd, NodeExit, NodeView, Notice
 from windlass.ports.clock import Clock
 
 GIVEN_UP = ""
@@ -28,7 +28,7 @@ class GangReader:
         self._winners: dict[tuple[str, int], str] = {}
         self._exits: dict[tuple[str, int], NodeExit] = {}
         self._ends: dict[str, GangEnd] = {}
-        self._notices: set[str] = set()
+        self._notices: dict[str, Notice] = {}
 
     def winner(self, folder: Reads, run: str, attempt: int) -> str | None:
         """The claim that holds the fence, "" when it was given up, None when it is free."""
@@ -59,11 +59,19 @@ class GangReader:
             )
         return self._ends[claim]
 
-    def has_notice(self, folder: Reads, attempt: int, claim: str) -> bool:
-        """Whether a node of the gang was told that it will be taken away."""
-        if claim not in self._notices and _read(folder, layout.gang_notice(attempt, claim)):
-            self._notices.add(claim)
-        return claim in self._notices
+    def notice(self, folder: Reads, attempt: int, claim: str) -> Notice | None:
+        """What a node of the gang was told, when it was that it will be taken away."""
+        if claim not in self._notices:
+            found = _read(folder, layout.gang_notice(attempt, claim))
+            if not found:
+                return None
+            node, seconds = found.get("node"), found.get("seconds")
+            self._notices[claim] = Notice(
+                node=node if isinstance(node, int) else None,
+                seconds=float(seconds) if isinstance(seconds, int | float) else None,
+                reason=str(found.get("reason", "")),
+            )
+        return self._notices[claim]
 
     def node(
         self, folder: Reads, attempt: int, claim: str, *, node: int, asked_at: float
@@ -86,7 +94,7 @@ class GangReader:
         self._winners = {key: value for key, value in self._winners.items() if key[0] in runs}
         self._exits = {key: value for key, value in self._exits.items() if key[0] in claims}
         self._ends = {key: value for key, value in self._ends.items() if key in claims}
-        self._notices &= set(claims)
+        self._notices = {key: value for key, value in self._notices.items() if key in claims}
 
     def _exit(self, folder: Reads, attempt: int, claim: str, node: int) -> NodeExit | None:
         known = self._exits.get((claim, node))

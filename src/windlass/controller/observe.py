@@ -20,7 +20,7 @@ from windlass.controller.view import ClaimView, Measured, NodeView, View
 from windlass.engines.base import Handle, Limits, Observation, Seen
 from windlass.errors import EngineError, SetupError
 from windlass.state.model import Claim, RunState
-from windlass.state.phases import AttemptPhase, ClaimPhase
+from windlass.state.phases import AttemptPhase, ClaimPhase, RunPhase
 
 NOT_ASKED = Observation(seen=Seen.UNKNOWN, reason="the engine has not answered yet")
 NOT_FOUND = Observation(seen=Seen.GONE, reason="the engine does not know it")
@@ -201,18 +201,21 @@ class Observer:
 
     def _measured(self, state: RunState, facts: Facts) -> Measured:
         """Only where something depends on it."""
+        run, work, measured = state.run, facts.spec.work, Measured()
+        folder = self.folder(run.id)
         has_limits = facts.wishes.budget_usd is not None or facts.wishes.deadline_s is not None
-        if not facts.gang.offer or not has_limits:
-            return Measured()
-        run, work = state.run, facts.spec.work
-        steps = work.steps if work else None
-        return self._measures.of(self.folder(run.id), run.id, run.attempt, steps=steps)
+        if facts.gang.offer and has_limits:
+            steps = work.steps if work else None
+            measured = self._measures.of(folder, run.id, run.attempt, steps=steps)
+        if run.phase is RunPhase.QUEUED and _has_ended(state):
+            measured = self._measures.left(folder, run.id, run.attempt, measured)
+        return measured
 
     def _claim_view(
         self, state: RunState, claim: Claim, handle: str, *, seen: Observation, glance: Glance
     ) -> ClaimView:
         nodes = tuple(UNSEEN_NODE for _ in range(node_count_of(self.facts(state), claim)))
-        end, has_notice = None, False
+        end, notice = None, None
         # A claim that waits in a queue has left nothing, nor has one that never had a machine.
         if seen.seen is not Seen.PENDING and not (claim.refused and seen.seen is Seen.GONE):
             at = glance.began_at
@@ -221,7 +224,7 @@ class Observer:
                 for node in range(len(nodes))
             )
             end = self._gangs.end(glance, claim.attempt, claim.id)
-            has_notice = self._gangs.has_notice(glance, claim.attempt, claim.id)
+            notice = self._gangs.notice(glance, claim.attempt, claim.id)
         return ClaimView(
             claim=claim,
             handle=handle,
@@ -231,7 +234,7 @@ class Observer:
             up_for_s=self._sightings.up_for_s(claim.id),
             nodes=nodes,
             end=end,
-            has_notice=has_notice,
+            notice=notice,
         )
 
 
@@ -242,11 +245,16 @@ def _open(claims: Iterable[Claim]) -> list[Claim]:
     return [claim for claim in claims if claim.phase is not ClaimPhase.GONE]
 
 
+def _has_ended(state: RunState) -> bool:
+    return state.attempt is not None and state.attempt.phase is AttemptPhase.ENDED
+
+
 def _must_go(state: RunState, claim: Claim) -> bool:
     """Nobody wants the claim any more, so that it must be found if it exists."""
     attempt = state.attempt
     if claim.phase is ClaimPhase.CANCELLING:
         return True
-    if attempt is None or claim.attempt != attempt.number:
+    if attempt is None or claim.attempt < attempt.number:
         return True
-    return attempt.phase in (AttemptPhase.ENDING, AttemptPhase.ENDED)
+    is_spare = claim.attempt > attempt.number
+    return not is_spare and attempt.phase in (AttemptPhase.ENDING, AttemptPhase.ENDED)

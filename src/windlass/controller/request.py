@@ -13,6 +13,7 @@ from typing import Any
 from windlass.controller.renting import Gang
 from windlass.controller.view import Wishes
 from windlass.engines.base import ClaimRequest
+from windlass.engines.lifetime import WEEK_S
 from windlass.spec.accelerators import accelerators
 from windlass.spec.canonical import from_json
 from windlass.spec.model import Accelerators, Spec
@@ -31,6 +32,8 @@ class Facts:
     gangs: tuple[Gang, ...]
     """What may be asked for, best first."""
     wishes: Wishes
+    ends_at: float | None
+    """When nothing of the run may be left; None when it may take as long as it likes."""
     labels: Mapping[str, str]
     """What everything that is made for the run is to carry."""
     options: dict[str, Any]
@@ -60,6 +63,7 @@ def facts_of(run: Run) -> Facts:
         nodes=node_count(spec, wanted),
         gangs=_gangs(spec, wanted, options),
         wishes=wishes,
+        ends_at=run.expires_at,
         labels={**spec.labels, "run": run.id, "owner": run.owner},
         options=options,
     )
@@ -108,16 +112,28 @@ def claim_request(facts: Facts, claim: Claim, *, folder: str) -> ClaimRequest:
         is_emulated=bool(facts.options.get("emulate")),
         environment=facts.options.get("environment", {}),
         secrets=facts.spec.secrets,
+        image=facts.spec.image or "",
         offer=claim.offer,
         buy=claim.buy,
         labels=facts.labels,
         made_at=claim.created_at,
         expires_at=claim.expires_at,
+        ends_at=_ends_at(facts, claim),
     )
 
 
-def claim_order(facts: Facts, claim: Claim, *, folder: str, notice_s: float) -> dict[str, Any]:
-    """What the agents of the claim read: `claim.json` in the run folder."""
+def _ends_at(facts: Facts, claim: Claim) -> float | None:
+    """The end of everything that is rented, however late it comes."""
+    if facts.ends_at is None and claim.offer:
+        return claim.created_at + WEEK_S
+    return facts.ends_at
+
+
+def claim_order(
+    facts: Facts, claim: Claim, *, folder: str, notice_s: float, held_s: float = 0.0
+) -> dict[str, Any]:
+    """What the agents of the claim read: `claim.json` in the run folder. With `held_s` they wait
+    so long at most until they may start."""
     spec, wanted = facts.spec, wanted_of(facts, claim)
     is_emulated = bool(facts.options.get("emulate"))
     return {
@@ -134,6 +150,7 @@ def claim_order(facts: Facts, claim: Claim, *, folder: str, notice_s: float) -> 
         "source": facts.options.get("source"),
         "env": dict(spec.env),
         "notice_s": notice_s,
+        "held_s": held_s,
         "secrets": sorted(spec.secrets),
         "emulate_devices": devices_per_node(wanted) if is_emulated else None,
         "accelerator": wanted.name if wanted and not is_emulated else None,

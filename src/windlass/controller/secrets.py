@@ -9,8 +9,20 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+from windlass.engines.base import Engine, KeepsSecrets
 from windlass.errors import SecretMissing
+
+
+def check_available(
+    secrets: Mapping[str, str], *, engine: Engine[Any], caller: Mapping[str, str]
+) -> None:
+    """Raise SecretMissing for those that are not where the engine's nodes get them from."""
+    if isinstance(engine, KeepsSecrets):
+        engine.check_secrets(secrets)
+    else:
+        check_present(secrets, caller)
 
 
 class SecretFiles:
@@ -18,6 +30,18 @@ class SecretFiles:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+
+    def keep_for(
+        self,
+        run_id: str,
+        secrets: Mapping[str, str],
+        *,
+        engine: Engine[Any],
+        caller: Mapping[str, str],
+    ) -> None:
+        """Keep what the engine's nodes cannot get for themselves."""
+        if not isinstance(engine, KeepsSecrets):
+            self.keep(run_id, secrets, caller)
 
     def keep(self, run_id: str, secrets: Mapping[str, str], caller: Mapping[str, str]) -> None:
         """Take the values from the caller's environment; SecretMissing names all that lack."""

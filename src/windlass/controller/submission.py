@@ -16,7 +16,7 @@ from windlass.agent import layout
 from windlass.controller.folders import RunFolders
 from windlass.controller.renting import Gang, recorded
 from windlass.controller.request import claim_request, facts_of
-from windlass.controller.secrets import SecretFiles
+from windlass.controller.secrets import SecretFiles, check_available
 from windlass.controller.source import Source, pack
 from windlass.engines.base import Admits, Engine
 from windlass.errors import CapacityError, MachineTooSmall, OptionRefused, RunChanged
@@ -60,6 +60,7 @@ def submit(
     """Check, ship the source, and write the run. Raises before anything is written when the engine
     can never hold it."""
     now = world.clock.now()
+    check_available(ask.spec.secrets, engine=engine, caller=ask.caller)
     for _ in range(TRIES):
         run = new_run(ask, run_id=f"{slug(ask.spec.name)}-{world.entropy.id()}", now=now)
         run = _choose(engine, run)
@@ -69,7 +70,7 @@ def submit(
         try:
             source = _ship(ask, folder, home=folders.home)
             run = _with_options(run, source=source.sha, **folders.send(run.id, source.path.name))
-            secrets.keep(run.id, ask.spec.secrets, ask.caller)
+            secrets.keep_for(run.id, ask.spec.secrets, engine=engine, caller=ask.caller)
             store.add_run(run, _first_event(run, source))
         except BaseException as error:
             secrets.forget(run.id)

@@ -31,6 +31,12 @@ class Measured:
     """How long the newest save took."""
     saved_share: float = 0.0
     """How much of the work the newest checkpoint holds."""
+    done_share: float | None = None
+    """How much of it was done when ranks last said so; None when they never did."""
+    saved_step: int | None = None
+    """The newest checkpoint's, once an attempt has ended that the next one follows."""
+    steps_lost: int = 0
+    """How many steps that attempt had done after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +73,17 @@ class GangEnd:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """What a gang was told before its machines were taken away."""
+
+    node: int | None = None
+    """Whose machine said so first."""
+    seconds: float | None = None
+    """How long before."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimView:
     """One claim that is not gone yet."""
 
@@ -82,8 +99,8 @@ class ClaimView:
     """How long the engine has been saying RUNNING without a break."""
     nodes: tuple[NodeView, ...]
     end: GangEnd | None
-    has_notice: bool
-    """Whether any node of it was told that it will be taken away."""
+    notice: Notice | None = None
+    """There is one when any node of it was told that it will be taken away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,6 +60,8 @@ class Limits:
     """How long ranks have between SIGTERM and SIGKILL."""
     is_rented: bool = False
     """Its machines are rented for the run: an offer is chosen, and its price shown, before."""
+    runs_containers: bool = False
+    """Ranks run in the spec's `image`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,8 @@ class ClaimRequest:
     """What ranks inherit from the caller, where the engine runs on the caller's machine."""
     secrets: Mapping[str, str]
     """Name in the environment to name at the source; never a value."""
+    image: str = ""
+    """The spec's container, where the engine runs any; empty for one of its own choice."""
     offer: str = ""
     """What to rent, by its id in the catalog; empty where nothing is."""
     buy: str = ""
@@ -93,7 +97,10 @@ class ClaimRequest:
     made_at: float = 0.0
     """When the claim was written down."""
     expires_at: float | None = None
-    """When nothing of the claim may be left, whatever happened to us."""
+    """When its machines would have to be gone, had they come at once: they are held for as long
+    as it is from `made_at` until then, whatever happened to us."""
+    ends_at: float | None = None
+    """When nothing of the run may be left, however late machines came."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +163,15 @@ class Forgets(Protocol):
 
     def forget(self, run: str, claims: Sequence[str]) -> None:
         """9. Remove what is left of an ended run. Idempotent."""
+
+
+@runtime_checkable
+class KeepsSecrets(Protocol):
+    """An engine whose nodes read the values of secrets for themselves, where its cloud keeps them.
+    Others get what the caller's environment has."""
+
+    def check_secrets(self, secrets: Mapping[str, str]) -> None:
+        """14. Raises SecretMissing for those that are not there, as far as the caller may look."""
 
 
 @runtime_checkable

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 COMPUTE_API = "compute.googleapis.com"
 STORAGE_API = "storage.googleapis.com"
+SECRETS_API = "secretmanager.googleapis.com"
 BUCKETS = {
     "storage.objects.create": "roles/storage.objectUser",
     "storage.objects.delete": "roles/storage.objectUser",
@@ -33,6 +34,14 @@ class Probe(NamedTuple):
     """What to do when it does not."""
 
 
+class NodeRole(NamedTuple):
+    """A role that the machines' own account needs."""
+
+    role: str
+    why: str
+    condition: Mapping[str, str] = {}
+
+
 def _nothing(catalog: Catalog, offer: Offer, project: str) -> Sequence[Probe]:
     return ()
 
@@ -49,5 +58,9 @@ class Needs:
     """Whether its machines are in a network of the project's."""
     has_gpudirect: bool = False
     """Whether gangs of some machine types need networks for their GPUs."""
+    node_roles: tuple[NodeRole, ...] = ()
+    """What its machines do at Google besides reading and writing their run folder."""
+    usual_account: str = "{number}-compute@developer.gserviceaccount.com"
+    """Whom its machines run as when nobody is named; the number is the project's."""
     takes_slices: bool = False
     """Whether it rents TPU slices, and no VMs."""

@@ -19,7 +19,7 @@ class Compute:
     """Compute Engine of one project."""
 
     def __init__(self, session: Session, project: str) -> None:
-        self._session = session
+        self.session = session
         self.project = project
         self._root = f"{BASE}/projects/{project}"
 
@@ -27,7 +27,7 @@ class Compute:
         self, scope: str, collection: str, body: Mapping[str, Any], *, request_id: str
     ) -> dict[str, Any]:
         """Make a resource; its operation. `scope` is `zones/Z`, `regions/R` or `global`."""
-        return self._session.call(
+        return self.session.call(
             "POST",
             f"{self._root}/{scope}/{collection}",
             what=f"making {collection} in {scope}",
@@ -38,7 +38,7 @@ class Compute:
 
     def bulk_insert(self, zone: str, body: Mapping[str, Any], *, request_id: str) -> dict[str, Any]:
         """Make several instances alike, or none; the operation."""
-        return self._session.call(
+        return self.session.call(
             "POST",
             f"{self._root}/zones/{zone}/instances/bulkInsert",
             what=f"asking for instances in {zone}",
@@ -50,7 +50,7 @@ class Compute:
     def get(self, scope: str, collection: str, name: str) -> dict[str, Any] | None:
         """A resource, or None."""
         try:
-            return self._session.get(
+            return self.session.get(
                 f"{self._root}/{scope}/{collection}/{name}", what=f"looking at {name} in {scope}"
             )
         except Missing:
@@ -59,7 +59,7 @@ class Compute:
     def delete(self, scope: str, collection: str, name: str) -> dict[str, Any] | None:
         """Delete a resource; its operation, or None when it is not there."""
         try:
-            return self._session.call(
+            return self.session.call(
                 "DELETE",
                 f"{self._root}/{scope}/{collection}/{name}",
                 what=f"deleting {name} in {scope}",
@@ -71,7 +71,7 @@ class Compute:
         """Delete an instance; at once means without waiting for what runs in it."""
         query = {"noGracefulShutdown": "true"} if at_once else None
         try:
-            self._session.call(
+            self.session.call(
                 "DELETE",
                 f"{self._root}/zones/{zone}/instances/{name}",
                 what=f"deleting {name} in {zone}",
@@ -89,7 +89,7 @@ class Compute:
         body: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Do something to a resource, such as `setLabels`."""
-        return self._session.call(
+        return self.session.call(
             "POST",
             f"{self._root}/{scope}/{collection}/{name}/{verb}",
             what=f"{verb} of {name} in {scope}",
@@ -105,7 +105,7 @@ class Compute:
         if where:
             query["filter"] = where
         url = f"{self._root}/aggregated/{collection}"
-        for page in self._session.pages(url, what=f"listing {collection}", query=query):
+        for page in self.session.pages(url, what=f"listing {collection}", query=query):
             for scope, found in (page.get("items") or {}).items():
                 for one in found.get(collection, ()):
                     yield scope, one
@@ -116,7 +116,7 @@ class Compute:
         if where:
             query["filter"] = where
         url = f"{self._root}/{scope}/{collection}"
-        for page in self._session.pages(url, what=f"listing {collection} in {scope}", query=query):
+        for page in self.session.pages(url, what=f"listing {collection} in {scope}", query=query):
             yield from page.get("items", ())
 
     def operation(self, scope: str, name: str) -> dict[str, Any] | None:

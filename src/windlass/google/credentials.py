@@ -5,6 +5,7 @@ Must not print a token, nor keep one on disk.
 
 from __future__ import annotations
 
+import json
 from typing import Any, Protocol
 
 import google.auth
@@ -13,10 +14,12 @@ from google.auth import impersonated_credentials
 from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError, TransportError
 from google.auth.transport import Request
 
-from windlass.errors import CredentialsMissing
+from windlass.errors import CredentialsMissing, EngineTransient
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 IMPERSONATED_S = 3600
+SOMEBODY = "user:YOU"
+"""A login does not say whose it is."""
 
 
 class Bearer(Protocol):
@@ -29,11 +32,16 @@ class Bearer(Protocol):
     def quota_project(self) -> str:
         """The project whose quota the calls count against; empty for the resource's own."""
 
+    @property
+    def member(self) -> str:
+        """Who it is, as policies name them; `user:YOU` where only the caller knows."""
+
 
 class FixedBearer:
     """One token, for tests and simulations."""
 
     quota_project = ""
+    member = SOMEBODY
 
     def __init__(self, value: str) -> None:
         self._value = value
@@ -64,6 +72,12 @@ class AmbientBearer:
         """See Bearer."""
         return str(getattr(self._credentials(), "quota_project_id", None) or "")
 
+    @property
+    def member(self) -> str:
+        """See Bearer. A machine's own account says who it is once it has given a token."""
+        email = str(getattr(self._credentials(), "service_account_email", None) or "")
+        return f"serviceAccount:{email}" if "@" in email else SOMEBODY
+
     def _credentials(self) -> Any:
         if self._found is None:
             self._found = self._look()
@@ -87,10 +101,23 @@ class AmbientBearer:
         try:
             found.refresh(HttpxRequest(self._client))
         except GoogleAuthError as exc:
-            raise CredentialsMissing(
-                f"the credentials for Google Cloud are not accepted: {_first_line(exc)}",
+            if isinstance(exc, TransportError) or exc.retryable:
+                raise EngineTransient(f"no token was to be had: {_first_line(exc)}") from exc
+            raise self._refused(exc) from exc
+
+    def _refused(self, exc: GoogleAuthError) -> CredentialsMissing:
+        why = _first_line(exc)
+        if not self._impersonate:
+            return CredentialsMissing(
+                f"the credentials for Google Cloud are not accepted: {why}",
                 remedy="Log in again with `gcloud auth application-default login`.",
-            ) from exc
+            )
+        return CredentialsMissing(
+            f"{self._impersonate} cannot be acted as: {why}",
+            remedy="Whoever is logged in needs to be allowed to: `gcloud iam service-accounts "
+            f"add-iam-policy-binding {self._impersonate} --member=user:YOU "
+            "--role=roles/iam.serviceAccountTokenCreator`.",
+        )
 
 
 class HttpxRequest(Request):
@@ -128,4 +155,10 @@ class _Answer:
 
 
 def _first_line(exc: BaseException) -> str:
+    """What is wrong, in a line. google-auth hands Google's answer on as it came."""
+    for part in exc.args:
+        try:
+            return str(json.loads(part)["error"]["message"])
+        except (TypeError, ValueError, KeyError):
+            continue
     return str(exc).strip().splitlines()[0][:200] if str(exc).strip() else type(exc).__name__

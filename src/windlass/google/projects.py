@@ -54,7 +54,12 @@ class Projects:
             body={"options": {"requestedPolicyVersion": 3}},
             is_repeatable=True,
         )
-        found: dict[str, set[str]] = {}
-        for binding in policy.get("bindings", ()):
-            found.setdefault(str(binding["role"]), set()).update(binding.get("members", ()))
-        return {role: frozenset(members) for role, members in found.items()}
+        return roles_of(policy)
+
+
+def roles_of(policy: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """The roles of a policy, of a project or of anything else, with those who have them."""
+    found: dict[str, set[str]] = {}
+    for binding in policy.get("bindings", ()):
+        found.setdefault(str(binding["role"]), set()).update(binding.get("members", ()))
+    return {role: frozenset(members) for role, members in found.items()}

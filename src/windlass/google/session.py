@@ -57,6 +57,11 @@ class Session:
         self._client = client
         self._bearer = bearer
 
+    @property
+    def member(self) -> str:
+        """Whoever calls, as policies name them."""
+        return self._bearer.member
+
     def get(self, url: str, *, what: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Read something. Missing when it is not there."""
         return self.call("GET", url, what=what, query=query)

@@ -5,7 +5,7 @@ Must not touch objects: agents and the run folder do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from windlass.google.session import Missing, Session
@@ -32,6 +32,16 @@ class Buckets:
             return self._session.get(f"{BASE}/{name}", what=f"looking at the bucket {name}")
         except Missing:
             return None
+
+    def create(self, body: Mapping[str, Any]) -> None:
+        """Make a bucket; Taken when anybody has one of that name."""
+        self._session.call(
+            "POST",
+            BASE,
+            what=f"making the bucket {body['name']}",
+            body=body,
+            query={"project": self._project},
+        )
 
     def delete(self, name: str) -> None:
         """Delete a bucket; Taken while something is in it."""

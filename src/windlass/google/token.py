@@ -18,10 +18,12 @@ LASTS_S = 300
 
 
 def main() -> int:
-    """The token on standard output, as the metadata server would give it."""
+    """The token on standard output, as the metadata server would give it; of the service account
+    that the command line names, if it names one."""
+    impersonate = sys.argv[1] if len(sys.argv) > 1 else ""
     with httpx.Client() as client:
         try:
-            token = AmbientBearer(client).token()
+            token = AmbientBearer(client, impersonate=impersonate).token()
         except WindlassError as error:
             sys.stderr.write(f"{error.message}. {error.remedy}\n")
             return error.exit_status

@@ -25,7 +25,7 @@ class Tpu:
     """Cloud TPU of one project."""
 
     def __init__(self, session: Session, project: str) -> None:
-        self._session = session
+        self.session = session
         self.project = project
 
     def create_queued(
@@ -33,7 +33,7 @@ class Tpu:
     ) -> str:
         """Ask for slices; the name of the operation. Taken when there is one of that name."""
         try:
-            operation = self._session.call(
+            operation = self.session.call(
                 "POST",
                 self._url(version, zone, "queuedResources"),
                 what=f"asking for TPUs in {zone}",
@@ -51,7 +51,7 @@ class Tpu:
     def get_queued(self, zone: str, name: str) -> dict[str, Any] | None:
         """A queued resource, or None."""
         try:
-            return self._session.get(
+            return self.session.get(
                 queued_url(self.project, zone, name), what=f"looking at {name} in {zone}"
             )
         except Missing:
@@ -60,7 +60,7 @@ class Tpu:
     def delete_queued(self, zone: str, name: str) -> None:
         """Delete a queued resource with everything that it was granted."""
         try:
-            self._session.call(
+            self.session.call(
                 "DELETE",
                 queued_url(self.project, zone, name),
                 what=f"deleting {name} in {zone}",
@@ -73,7 +73,7 @@ class Tpu:
         """Delete a slice that has lost its queued resource."""
         url = f"{self._url(STABLE, zone, 'nodes')}/{name}"
         try:
-            self._session.call("DELETE", url, what=f"deleting {name} in {zone}")
+            self.session.call("DELETE", url, what=f"deleting {name} in {zone}")
         except Missing:
             return
 
@@ -88,7 +88,7 @@ class Tpu:
     def _listed(self, zone: str, collection: str) -> Iterator[dict[str, Any]]:
         url = self._url(STABLE, zone, collection)
         what = f"listing {collection} in {zone}"
-        for page in self._session.pages(url, what=what, query={"pageSize": PAGE}):
+        for page in self.session.pages(url, what=what, query={"pageSize": PAGE}):
             yield from page.get(collection, ())
 
     def _url(self, version: str, zone: str, collection: str) -> str:

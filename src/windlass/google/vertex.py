@@ -18,14 +18,14 @@ class Vertex:
     """Vertex AI of one project."""
 
     def __init__(self, session: Session, project: str) -> None:
-        self._session = session
+        self.session = session
         self.project = project
 
     def create(self, region: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Ask for a training; what was made. EngineAmbiguous when the answer was lost."""
         what = f"asking Vertex AI for machines in {region}"
         try:
-            return self._session.call("POST", self._url(region), what=what, body=body)
+            return self.session.call("POST", self._url(region), what=what, body=body)
         except Missing as exc:
             raise EngineRejected(
                 f"{what}: {exc}", remedy="Check the names in the spec and in the configuration."
@@ -35,14 +35,14 @@ class Vertex:
         """Trainings of a region that match a filter, the newest first."""
         query = {"filter": where, "pageSize": PAGE}
         what = f"listing custom trainings in {region}"
-        for page in self._session.pages(self._url(region), what=what, query=query):
+        for page in self.session.pages(self._url(region), what=what, query=query):
             yield from page.get("customJobs", ())
 
     def cancel(self, name: str) -> None:
         """End a training soon; `name` is Google's, in full. One that is over stays as it is."""
         region = name.split("/")[3]
         try:
-            self._session.call(
+            self.session.call(
                 "POST",
                 f"{_host(region)}/{name}:cancel",
                 what=f"cancelling {name}",

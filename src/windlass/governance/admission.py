@@ -5,7 +5,9 @@ Must not know where policy and configuration lie: it is told.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from windlass.engines.registry import google_engines
 from windlass.errors import PolicyDenied, Problem
@@ -15,29 +17,31 @@ from windlass.spec.document import read_bounded
 from windlass.spec.model import Spec
 from windlass.spec.places import Places
 
+Defaults = Mapping[str, Mapping[str, Any]]
+"""The configuration's options of engines."""
 
-def circumstances(engines: tuple[str, ...]) -> Circumstances:
+
+def circumstances(engines: tuple[str, ...], defaults: Defaults) -> Circumstances:
     """What decides besides the spec, for a spec that may go to these engines."""
     named = tuple(one for name in engines for one in google_engines(name) or [name])
-    return Circumstances(engines=named, renting=frozenset(google_engines()), defaults={})
+    return Circumstances(engines=named, renting=frozenset(google_engines()), defaults=defaults)
 
 
 def problems_of(
-    spec: Spec, policy: Policy, *, engines: tuple[str, ...], text: bytes, path: str
+    spec: Spec, policy: Policy, about: Circumstances, *, text: bytes, path: str
 ) -> list[Problem]:
     """Every breach, in the order of the file."""
-    about = circumstances(engines)
     found = breaches(filled(spec, policy, about), policy, about)
     places = Places(text, path=path)
     problems = [_problem(one, places, path) for one in found]
     return sorted(problems, key=lambda one: (one.line, one.column))
 
 
-def admitted(spec: Spec, policy: Policy, *, engines: tuple[str, ...], path: Path) -> Spec:
+def admitted(spec: Spec, policy: Policy, about: Circumstances, *, path: Path) -> Spec:
     """The spec of that file with what the policy fills in. Raises PolicyDenied with every
     breach."""
     text = read_bounded(path)
-    problems = problems_of(spec, policy, engines=engines, text=text, path=str(path))
+    problems = problems_of(spec, policy, about, text=text, path=str(path))
     if problems:
         noun = "breach" if len(problems) == 1 else "breaches"
         raise PolicyDenied(
@@ -45,7 +49,7 @@ def admitted(spec: Spec, policy: Policy, *, engines: tuple[str, ...], path: Path
             remedy="Mend the lines above, or ask the platform team; nothing was started.",
             problems=problems,
         )
-    return filled(spec, policy, circumstances(engines))
+    return filled(spec, policy, about)
 
 
 def _problem(breach: Breach, places: Places, path: str) -> Problem:

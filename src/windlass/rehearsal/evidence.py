@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from windlass.ports.clock import PacedClock
     from windlass.state.model import Run
 
-PREEMPTED = 'protoPayload.methodName="compute.instances.preempted"'
-
 
 def gather(stage: Stage, home: Home, run: Run, *, clock: PacedClock) -> Evidence:
     """Everything, once the run has ended. The storm is over: what it did to the run is told, and
@@ -35,7 +33,7 @@ def gather(stage: Stage, home: Home, run: Run, *, clock: PacedClock) -> Evidence
         claims=store.list_claims(run.id),
         events=store.list_events(run.id),
         records=paced_records(home, run, clock=clock),
-        notices=sorted(_notices(stage)),
+        notices=_notices(stage, run),
         passed_on=sorted(_passed_on(stage, run)),
         usd=_usd(stage, run),
         left=left_behind(stage, home),
@@ -56,10 +54,9 @@ def paced_records(home: Home, run: Run, *, clock: PacedClock) -> list[Record]:
     ]
 
 
-def _notices(stage: Stage) -> Iterator[float]:
-    ask = {"resourceNames": [f"projects/{stage.project}"], "filter": PREEMPTED, "pageSize": 1000}
-    for entry in stage.ask("POST", "/logging/v2/entries:list", ask).get("entries", ()):
-        yield _moment(entry["timestamp"])
+def _notices(stage: Stage, run: Run) -> list[float]:
+    told: list[float] = stage.ask("GET", "/twin/v1/notices")["runs"].get(run.id, [])
+    return told
 
 
 def _passed_on(stage: Stage, run: Run) -> Iterator[tuple[int, float]]:

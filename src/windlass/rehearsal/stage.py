@@ -44,7 +44,7 @@ class Stage:
 
     def __init__(self, path: Path, *, caller: Mapping[str, str]) -> None:
         self.path = path
-        self._caller = caller
+        self.caller = caller
         self._twin = TwinHome(path / "twin")
         self._running: Running | None = None
 
@@ -60,7 +60,7 @@ class Stage:
                 f"a rehearsal needs real machines, and they cannot be had here: {refusal}",
                 remedy="Rehearse on a Linux machine that lets you have user namespaces.",
             )
-        environment = {k: v for k, v in self._caller.items() if not k.startswith("WINDLASS_")}
+        environment = {k: v for k, v in self.caller.items() if not k.startswith("WINDLASS_")}
         wanted = control.Wish(
             scenario=str(wish.scenario.absolute()),
             speed=wish.speed,
@@ -93,8 +93,8 @@ class Stage:
 
     def environment(self) -> dict[str, str]:
         """Of programs that are to see this cloud and no other."""
-        found = variables(self._twin, self._up, mode="proxy", caller=self._caller)
-        return {**applied(self._caller, found), "WINDLASS_HOME": str(self.path)}
+        found = variables(self._twin, self._up, mode="proxy", caller=self.caller)
+        return {**applied(self.caller, found), "WINDLASS_HOME": str(self.path)}
 
     def ask(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
         """One call to the twin, as its owner."""

@@ -39,7 +39,7 @@ class Evidence:
     records: Sequence[Record]
     """With times of the rehearsal's clock."""
     notices: Sequence[float]
-    """When machines were told that they will be taken away, by the cloud's own log."""
+    """When machines were told that they will be taken away, by the cloud itself."""
     passed_on: Sequence[tuple[int, float]]
     """Attempts, and when one of their agents had written a notice into the run's folder."""
     usd: float
@@ -58,7 +58,7 @@ class Interruption:
     """The offer that it ran on."""
     next_place: str
     noticed_at: float | None
-    """None: it came without a notice, or the cloud's log says nothing."""
+    """None: it came without a notice, or the cloud says nothing of one."""
     detect_s: float | None
     """From the notice until an agent had passed it on."""
     again_s: float | None

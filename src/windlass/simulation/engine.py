@@ -13,15 +13,14 @@ from typing import Any
 from windlass.agent.node import Node
 from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
 from windlass.errors import CapacityError, EngineAmbiguous, EngineTransient
+from windlass.simulation.demands import Demand, renting
 from windlass.simulation.disk import folder_url
-from windlass.simulation.gang import Gang, Machine
-from windlass.simulation.limits import limited
-from windlass.simulation.market import PRICES, Stock, offers_for
-from windlass.simulation.provider import Caller, Extent, Fault, Fitted, Ground
+from windlass.simulation.gang import Gang, Machine, Training
+from windlass.simulation.market import PRICES, Stock
+from windlass.simulation.provider import Caller, Extent, Fault, Ground
 from windlass.simulation.saboteur import Fragile
 from windlass.spec.model import Spec
 
-BUDGET_USD = (0.5, 30.0)
 STALE_S = 20.0
 START_TIMEOUT_S = 150.0
 NOTICE_S = 30.0
@@ -72,6 +71,8 @@ class SimulatedEngine:
         self._sabotage = sabotage
         self.is_rented = is_rented
         self.stock = Stock(ground.timeline, ground.luck)
+        self.spot_lives_s: tuple[float, float] | None = None
+        """How long spot machines are left to a claim, at least and at most; None: for ever."""
         self._bills: list[tuple[str, _Held]] = []
         self._answers: dict[str, CapacityError | None] = {}
         self._held: dict[str, _Held] = {}
@@ -142,13 +143,11 @@ class SimulatedEngine:
         engine = Fragile(self, caller.hazard)
         return lambda name: engine
 
-    def fitted(self, spec: Spec, *, steps: int) -> Fitted:
+    def demand(self, spec: Spec, training: Training) -> Demand:
         """See Provider."""
         if not self.is_rented:
-            return Fitted(spec, self.name, "{}")
-        spec = limited(self._luck, spec, steps=steps, budget_usd=BUDGET_USD)
-        nodes = spec.resources.nodes_min
-        return Fitted(spec, self.name, offers_for(self._luck, nodes=nodes, work_s=float(steps)))
+            return Demand(training, spec, "{}", self.name)
+        return renting(spec, self._luck, training=training)
 
     def faults(self, pick: float, seconds: float) -> Sequence[Fault]:
         """See Provider."""
@@ -228,6 +227,7 @@ class SimulatedEngine:
         self._note(f"{request.id} is accepted")
         gang = Gang(
             self._training(request.run),
+            self._disk(folder_url(request.run)),
             claim=request.id,
             attempt=request.attempt,
             nodes=request.nodes,
@@ -248,6 +248,14 @@ class SimulatedEngine:
         for index in range(request.nodes):
             slow_s = self._luck.between(2.0, 30.0)
             self._timeline.after(late_s + slow_s, partial(self._boot, request, held, index))
+        if self.spot_lives_s is not None and request.buy == "spot":
+            life_s = self._luck.between(*self.spot_lives_s)
+            self._timeline.after(life_s, partial(self._reclaim, held.gang))
+
+    def _reclaim(self, gang: Gang) -> None:
+        """Its machines are gone, without a word."""
+        for machine in gang.machines:
+            machine.vanish()
 
     def _bill(self, request: ClaimRequest, held: _Held) -> None:
         """Count what it costs, and end it when its time is over, whoever is there to do so."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from windlass.ports.world import World
+from windlass.simulation.demands import Demand
 from windlass.simulation.disk import Disk
 from windlass.simulation.gang import Gang, Training
 from windlass.simulation.luck import Luck
@@ -60,14 +61,6 @@ class Extent(NamedTuple):
     """So many of the runs with a budget or a time to live would never end by themselves."""
 
 
-class Fitted(NamedTuple):
-    """A spec that fits a provider, with what its row says besides."""
-
-    spec: Spec
-    engine: str
-    options: str
-
-
 class Provider(Protocol):
     """Engines and what is behind them."""
 
@@ -88,8 +81,8 @@ class Provider(Protocol):
     def engines(self, caller: Caller) -> Callable[[str], Any]:
         """The engines of one controller, by name."""
 
-    def fitted(self, spec: Spec, *, steps: int) -> Fitted:
-        """A run of this spec as it is submitted here, with limits of its own now and then."""
+    def demand(self, spec: Spec, training: Training) -> Demand:
+        """A run like this as it is submitted here, with limits of its own now and then."""
 
     def faults(self, pick: float, seconds: float) -> Sequence[Fault]:
         """What can befall machines and stock: `pick` says which, `seconds` for how long."""

@@ -13,6 +13,7 @@ from typing import Any
 from windlass.agent.node import Node
 from windlass.simulation.checks import Bill, Checks
 from windlass.simulation.controllers import Controller
+from windlass.simulation.demands import TIGHT_S, Demand, tight_demand
 from windlass.simulation.disk import Disk, SeenDisk, folder_url, split_url
 from windlass.simulation.engine import Sabotage, SimulatedEngine
 from windlass.simulation.gang import Training
@@ -52,6 +53,10 @@ class Trace:
     failures: list[str] = field(default_factory=list)
     faults: dict[str, int] = field(default_factory=dict)
     simulated_s: float = 0.0
+    moves: int = 0
+    """How often a run left spot that worked for on-demand."""
+    late_s: dict[str, float] = field(default_factory=dict)
+    """By how much each run with a deadline that succeeded was late; negative: it was not."""
     bills: dict[str, Bill] = field(default_factory=dict)
     """What each run with a budget has cost, by the engine's own count."""
 
@@ -66,32 +71,46 @@ def simulate(
     is_rented: bool = False,
     is_twinned: bool = False,
     is_calm: bool = False,
+    is_tight: bool = False,
 ) -> Trace:
     """Run one seed to its end and check it after every event. With `is_rented` machines cost money
     and offers run out; with `is_twinned` they are the twin's, and the engines are real. Where it
-    `is_calm`, nothing goes wrong."""
-    build = partial(_twinned if is_twinned else _simulated, is_rented=is_rented)
-    scenario = _Scenario(seed, broken or Broken(), build)
-    scenario.run(is_calm=is_calm)
-    return scenario.trace
+    `is_calm`, nothing goes wrong. Where it `is_tight`, there is one run with a deadline, spot lives
+    for an hour or so, and nothing else goes wrong."""
+    build = partial(_simulated, is_rented=is_rented or is_tight, is_tight=is_tight)
+    world = _Scenario(
+        seed,
+        broken or Broken(),
+        _twinned if is_twinned else build,
+        is_calm=is_calm or is_tight,
+        is_tight=is_tight,
+    )
+    world.run()
+    return world.trace
 
 
-def _simulated(ground: Ground, broken: Broken, *, is_rented: bool) -> Provider:
+def _simulated(ground: Ground, broken: Broken, *, is_rented: bool, is_tight: bool) -> Provider:
     sabotage = Sabotage(is_submit_repeatable=broken.is_submit_repeatable, node=broken.node)
-    return SimulatedEngine(ground, is_rented=is_rented, sabotage=sabotage)
+    engine = SimulatedEngine(ground, is_rented=is_rented, sabotage=sabotage)
+    engine.spot_lives_s = TIGHT_S if is_tight else None
+    return engine
 
 
-def _twinned(ground: Ground, broken: Broken, *, is_rented: bool) -> Provider:
+def _twinned(ground: Ground, broken: Broken) -> Provider:
     return TwinProvider(ground, node=broken.node, rig=broken.rig)
 
 
 class _Scenario:
     """Implements controllers.Stage."""
 
-    def __init__(self, seed: int, broken: Broken, build: Build) -> None:
+    def __init__(
+        self, seed: int, broken: Broken, build: Build, *, is_calm: bool, is_tight: bool
+    ) -> None:
+        self._is_calm, self._is_tight = is_calm, is_tight
         self.trace = Trace(seed=seed)
         self.timeline = Timeline()
         self.luck = Luck(seed)
+        self.luck.is_over = is_calm
         self._disks: dict[str, Disk] = {}
         self._trainings: dict[str, Training] = {}
         store: Any = open_store("sqlite://:memory:")
@@ -108,7 +127,14 @@ class _Scenario:
             ),
             broken,
         )
-        self.checks = Checks(self.store, self.provider, self._trainings, now=self.timeline.now)
+        calm_from = self.timeline.now() + (0.0 if is_calm else self.provider.extent.faults_s)
+        self.checks = Checks(
+            self.store,
+            self.provider,
+            self._trainings,
+            now=self.timeline.now,
+            calm_from=calm_from,
+        )
         self._controllers = 0
         self._newest: Controller
         self._is_abandoned = False
@@ -138,14 +164,14 @@ class _Scenario:
             raise bug  # A checker, while the step was stuck in a call.
         raise AssertionError(f"a step of {run} raised {bug!r}") from bug
 
-    def run(self, *, is_calm: bool) -> None:
-        self.luck.is_over = is_calm
+    def run(self) -> None:
         absence_s = self.provider.extent.absence_s
-        self._is_abandoned = not is_calm and bool(absence_s) and self.luck.whole(1, 4) == 1
+        self._is_abandoned = not self._is_calm and bool(absence_s) and self.luck.whole(1, 4) == 1
         self.provider.begin()
-        for index in range(self.luck.whole(1, self.provider.extent.runs)):
+        runs = 1 if self._is_tight else self.luck.whole(1, self.provider.extent.runs)
+        for index in range(runs):
             self._add_run(f"run{index}")
-        if not is_calm:
+        if not self._is_calm:
             self._plan_faults()
         self.replace_controller()
         self.timeline.after(self.provider.extent.faults_s, self._end_faults)
@@ -161,6 +187,8 @@ class _Scenario:
         for event in self.checks.history():
             self.note(event)
         self.trace.bills = self.checks.bills()
+        self.trace.moves = len(self.checks.moves())
+        self.trace.late_s = self.checks.late_s()
         self.trace.faults = dict(sorted(self.luck.struck.items()))
         self.trace.simulated_s = self.timeline.monotonic()
         self.store.close()
@@ -188,13 +216,15 @@ class _Scenario:
         least_s = absence_s / 2 if self._is_abandoned else 0.0
         self.timeline.after(self.luck.between(least_s, absence_s), self.replace_controller)
 
-    def _add_run(self, run_id: str) -> None:
+    def _demand(self, run_id: str) -> Demand:
+        """What one more run of this world does and asks for."""
+        if self._is_tight:
+            return tight_demand(self.luck)
         has_bug = self.luck.whole(1, 5) == 1
         steps = self.luck.whole(10, self.provider.extent.steps)
         training = Training(steps=steps, setup_s=self.luck.between(0.0, 30.0))
         if has_bug:
             training.fails_at = self.luck.whole(1, training.steps)
-        self._trainings[run_id] = training
         nodes = self.luck.whole(1, 3)
         spec = Spec(
             name=run_id,
@@ -202,11 +232,17 @@ class _Scenario:
             resources=Resources(nodes_min=nodes, nodes_max=3),
             limits=Limits(restarts=RESTARTS_MAX),
         )
-        spec, engine, options = self.provider.fitted(spec, steps=training.steps)
-        has_end = spec.limits.budget_usd is not None or spec.limits.ttl_s is not None
+        found = self.provider.demand(spec, training)
+        limits = found.spec.limits
+        has_end = limits.budget_usd is not None or limits.ttl_s is not None
         endless = 1.0 if self._is_abandoned else self.provider.extent.endless
         if endless and has_end and self.luck.between(0.0, 1.0) < endless:
             training.steps, training.fails_at = ENDLESS, None
+        return found
+
+    def _add_run(self, run_id: str) -> None:
+        training, spec, options, engine = self._demand(run_id)
+        self._trainings[run_id] = training
         now = self.timeline.now()
         run = Run(
             id=run_id,

@@ -6,20 +6,23 @@ Must not look for the file: the caller knows the home folder.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from windlass.spec import keys, names
 from windlass.spec.document import read_bounded, read_node
 from windlass.spec.problems import Problems
 from windlass.spec.reader import Reader
 from windlass.spec.refused import Refused, quoted
-from windlass.spec.sections import store_url
+from windlass.spec.sections import read_engine, store_url
 from windlass.spec.suggest import did_you_mean
 from windlass.spec.tree import Table
 
 STORES = ("sqlite", "postgresql")
 
+_ACCOUNT = re.compile(r"[^@\s]+@[a-z0-9.-]+\.gserviceaccount\.com", re.ASCII)
 # Google's rule for project ids, with the domain prefix that old ones have.
 _PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]", re.ASCII)
 
@@ -33,8 +36,12 @@ class Config:
     store: str | None = None
     """None: the SQLite file in the home folder."""
     project: str | None = None
+    impersonate: str | None = None
+    """The service account that Google's APIs are called as; None: whoever is logged in."""
     run_folder: str | None = None
     """None: a folder in the home folder."""
+    engine: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Options of engines, under those of a spec's `engine`."""
     policy: str | None = None
     """As written: relative to the home folder."""
     owner: str | None = None
@@ -75,7 +82,9 @@ def _read_config(reader: Reader) -> Config:
         engines=reader.each("engines", names.engine_name),
         store=reader.scalar("store", _store),
         project=reader.scalar("project", _project),
+        impersonate=reader.scalar("impersonate", _account),
         run_folder=reader.scalar("run_folder", store_url),
+        engine=read_engine(reader),
         policy=reader.scalar("policy", _policy),
         owner=reader.scalar("owner", names.run_name),
     )
@@ -100,6 +109,14 @@ def _project(text: str) -> str:
     if not _PROJECT.fullmatch(text):
         remedy = "Write the project's id, such as `my-project-123`, not its name or number."
         raise Refused("bad-project", f"{quoted(text)} is not the id of a project", remedy=remedy)
+    return text
+
+
+def _account(text: str) -> str:
+    if not _ACCOUNT.fullmatch(text):
+        message = f"{quoted(text)} is no service account"
+        remedy = "Write its email, such as `ci@my-project-123.iam.gserviceaccount.com`."
+        raise Refused("bad-account", message, remedy=remedy)
     return text
 
 

@@ -31,7 +31,16 @@ REFERENCE = ("accelerators", "nodes", "step_seconds")
 LIMITS = ("deadline", "budget", "restarts", "ttl")
 CHECKPOINT = ("to", "every", "keep")
 
-CONFIG = ("engines", "store", "project", "run_folder", "policy", "owner")
+CONFIG = (
+    "engines",
+    "store",
+    "project",
+    "impersonate",
+    "run_folder",
+    "engine",
+    "policy",
+    "owner",
+)
 
 # Which section each key of a section belongs to, for one that stands in the wrong place.
 HOME = {

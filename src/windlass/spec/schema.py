@@ -23,6 +23,13 @@ _MONEY = (
 _VARIABLE = r"^(?![wW][iI][nN][dD][lL][aA][sS][sS]_)[A-Za-z_][A-Za-z0-9_]*$"
 _AS_WRITTEN = ["string", "number", "boolean"]
 
+_ENGINE_OPTIONS: Schema = {
+    "description": "Options that only one engine knows, under the engine's name.",
+    "type": "object",
+    "propertyNames": {"pattern": "^[a-z][a-z0-9-]*$"},
+    "additionalProperties": {"type": "object"},
+}
+
 
 def spec_schema() -> Schema:
     """The schema of a spec."""
@@ -51,10 +58,15 @@ def config_schema() -> Schema:
             examples=["sqlite:////var/lib/windlass/runs.db", "postgresql://db.internal/windlass"],
         ),
         "project": _text("The Google Cloud project.", examples=["my-project-123"]),
+        "impersonate": _text(
+            "The service account that Google's APIs are called as. Default: your own login.",
+            examples=["ci@my-project-123.iam.gserviceaccount.com"],
+        ),
         "run_folder": _text(
             "URL or path under which every run gets its folder. Default: in the home folder.",
             examples=["gs://my-bucket/windlass"],
         ),
+        "engine": _ENGINE_OPTIONS,
         "policy": _text("Path of the policy file, counted from the home folder."),
         "owner": _text("Who runs belong to. Default: the name you are logged in with."),
     }
@@ -163,16 +175,10 @@ def _surroundings() -> Schema:
 
 def _planning() -> Schema:
     """The keys that say where, on what, how long and for how much."""
-    engine_options = {
-        "description": "Options that only one engine knows, under the engine's name.",
-        "type": "object",
-        "propertyNames": {"pattern": "^[a-z][a-z0-9-]*$"},
-        "additionalProperties": {"type": "object"},
-    }
     return {
         "resources": _mapping("What each node must have, and how many nodes.", _resources()),
         "where": _mapping("Where the run may go and how it may be bought.", _where()),
-        "engine": engine_options,
+        "engine": _ENGINE_OPTIONS,
         "work": _mapping("How much there is to do, for the plan and the progress bar.", _work()),
         "limits": _mapping("When to stop trying.", _limits()),
     }

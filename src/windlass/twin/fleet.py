@@ -45,6 +45,8 @@ class Fleet:
         self._watchers: dict[str, Watcher] = {}
         self.on_running: list[Callable[[Machine], None]] = []
         """Who hears of every machine that runs, whatever its service."""
+        self.on_warned: list[Callable[[Machine], None]] = []
+        """Who hears of every machine that is told that it will be taken away."""
         self._live: dict[str, None] = {}
         self._hazards: dict[Wanted, float] = {}
         """What running spot machines of a kind were last drawn by."""
@@ -151,6 +153,8 @@ class Fleet:
             return
         machine.state = State.WARNED
         self._machines.put(machine.id, machine)
+        for hear in self.on_warned:
+            hear(machine)
         if machine.is_live and self._bodies is not None:
             self._bodies.warn(machine.id)
         self._watchers[machine.service].warned(machine)
@@ -163,10 +167,14 @@ class Fleet:
 
     def revive(self) -> None:
         """After a restart: machines that still run are looked after again, those that lost their
-        processes boot anew."""
+        processes boot anew. What a killed twin had started and not written down yet never was:
+        its number will be given to another."""
         if self._bodies is None:
             return
         living = frozenset(self._bodies.living())
+        for machine_id in sorted(living - self._live.keys()):
+            end = self._bodies.kill if machine_id in self._machines else self._bodies.delete
+            end(machine_id)
         for machine_id in list(self._live):
             machine = self._machines.get(machine_id)
             if machine is None:

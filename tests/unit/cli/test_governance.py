@@ -191,3 +191,21 @@ def test_the_configured_policy_holds_at_submit(windlass, tmp_path):
 
 def test_the_schema_of_a_policy_is_printed(windlass):
     assert windlass("schema", "policy").document["title"] == "Windlass policy"
+
+
+def test_a_bucket_and_an_account_are_made_and_made_again_as_commands(google, windlass):
+    config = "project: twin-project\nrun_folder: gs://made-by-command/w\n"
+    (open_home().path / "config.yaml").write_text(config)
+    assert windlass("bucket", "up", "--yes").out == "made gs://made-by-command in us-central1\n"
+    again = windlass("bucket", "up", "--region", "us-east1")
+    assert again.out == "there gs://made-by-command in us-central1\n"
+    assert "cannot be moved" in again.err
+    assert windlass("bucket", "up", "--region", "mars").status == 2
+    refused = windlass("account", "up", "--yes")
+    assert refused.status == 3, "an editor may make accounts, and grant nothing"
+    assert "made account windlass-runs@" in refused.out
+    assert "gcloud projects add-iam-policy-binding" in refused.err
+    assert windlass("account", "up", "--on", "local").status == 2
+    gone = windlass("account", "down", "--yes", "--json")
+    assert [step["done"] for step in json.loads(gone.out)["steps"]] == ["removed"]
+    assert windlass("account", "down", "--yes").out == "There is nothing to do.\n"

@@ -34,7 +34,8 @@ def write(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
-def test_requests_are_shown_as_they_would_be_sent(windlass, spec):
+def test_requests_are_shown_as_they_would_be_sent(windlass, spec, monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "the-value-itself")
     result = windlass("render", spec, "--on", "compute")
     assert result.status == 0
     policy, machines = json.loads(result.out)
@@ -42,7 +43,8 @@ def test_requests_are_shown_as_they_would_be_sent(windlass, spec):
     assert policy["url"] == f"{root}/regions/us-central1/resourcePolicies"
     assert machines["url"] == f"{root}/zones/us-central1-a/instances/bulkInsert"
     assert machines["body"]["count"] == "2"
-    assert "HF_TOKEN" not in result.out
+    assert "projects/my-project-123/secrets/HF_TOKEN/versions/latest" in result.out
+    assert "the-value-itself" not in result.out
 
 
 @pytest.mark.parametrize("form", ["request", "gcloud", "terraform"])

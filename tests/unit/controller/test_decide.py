@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from views import BEATING, NOW, SILENT, ViewOf, ended, left
+from views import BEATING, NOTICE, NOW, SILENT, ViewOf, ended, left
 from windlass.controller.decide import decide
 from windlass.controller.effects import Cancel, GiveUp, Submit
 from windlass.engines.base import Observation, Seen
@@ -140,11 +140,11 @@ def test_a_rank_that_failed_because_another_node_was_lost_is_no_user_error(view)
 PREEMPTIONS = {
     "exit 75": ViewOf().running().seen(end=ended(75)),
     "the agent says so": ViewOf().running().seen(end=ended(-15, outcome="preempted")),
-    "a notice anywhere in the gang": ViewOf().running().seen(end=ended(1), has_notice=True),
+    "a notice anywhere in the gang": ViewOf().running().seen(end=ended(1), notice=NOTICE),
     "a node left after its notice": ViewOf()
     .running()
     .nodes(left("stopped", had_notice=True), BEATING),
-    "a node lost after a notice": ViewOf().running().seen(has_notice=True).missing(1),
+    "a node lost after a notice": ViewOf().running().seen(notice=NOTICE).missing(1),
 }
 
 
@@ -154,6 +154,15 @@ def test_a_preemption_is_restarted(view):
     assert decision.change.attempts[0].outcome is Outcome.PREEMPTED
     assert decision.change.run.phase is RunPhase.QUEUED
     assert decision.change.run.restarts == 1
+
+
+def test_the_event_of_a_preemption_says_what_follows():
+    (event,) = decided(ViewOf().running().seen(end=ended(75), notice=NOTICE)).change.events
+    assert event.message.endswith("; its ranks left in time; it is started again")
+    decision = decided(ViewOf().running().seen(end=ended(75), notice=NOTICE).restarts_max(0))
+    assert decision.change.events[0].message.endswith(
+        "; all 0 restarts of limits.restarts are used"
+    )
 
 
 LOSSES = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from views import BEATING, SILENT, ViewOf, ended, left
+from views import BEATING, NOTICE, SILENT, ViewOf, ended, left
 from windlass.controller.ending import can_have_live_ranks, ending_of, is_gone
-from windlass.controller.view import NodeView
+from windlass.controller.view import NodeView, Notice
 from windlass.engines.base import Observation, Seen
 from windlass.state.phases import Outcome
 
@@ -52,7 +52,7 @@ ENDINGS = {
     ),
     "exit 75": (running().seen(end=ended(75)), Outcome.PREEMPTED, "preempted"),
     "a failure after a notice": (
-        running().seen(end=ended(1), has_notice=True),
+        running().seen(end=ended(1), notice=NOTICE),
         Outcome.PREEMPTED,
         "preempted",
     ),
@@ -77,7 +77,7 @@ ENDINGS = {
         "preempted",
     ),
     "everything is gone": (running().gone(), Outcome.LOST, "node-lost"),
-    "gone after a notice": (running().seen(has_notice=True).gone(), Outcome.PREEMPTED, "preempted"),
+    "gone after a notice": (running().seen(notice=NOTICE).gone(), Outcome.PREEMPTED, "preempted"),
     "left because of a failure that cannot be read": (
         running().nodes(left("gang-ended"), left("gang-ended")).gone(),
         Outcome.LOST,
@@ -115,6 +115,38 @@ def test_the_engines_reason_is_passed_on():
     gone = Observation(seen=Seen.GONE, reason="its processes have ended")
     found = ending(running().seen(observation=gone, gone_for_s=60.0))
     assert found.reason == "the machines are gone (its processes have ended)"
+
+
+WORDS = {
+    "ranks that left when they were told": (
+        running().seen(end=ended(75), notice=NOTICE),
+        "node 1 was taken away with 30 s of notice (the machine was preempted); "
+        "its ranks left in time",
+    ),
+    "ranks that did not understand": (
+        running().seen(end=ended(1), notice=NOTICE),
+        "node 1 was taken away with 30 s of notice (the machine was preempted); "
+        "then rank 0 exited with status 1",
+    ),
+    "machines that were gone before anybody left": (
+        running().seen(notice=NOTICE).gone(),
+        "node 1 was taken away with 30 s of notice (the machine was preempted); "
+        "then the machines are gone",
+    ),
+    "a notice that cannot be read": (
+        running().nodes(left("stopped", had_notice=True), BEATING).seen(notice=Notice()),
+        "a node was taken away; node 0 has left",
+    ),
+    "a program that wants to be started again": (
+        running().seen(end=ended(75, node=1, rank=5)),
+        "rank 5 on node 1 asked to be started again (exit status 75)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("view", "reason"), WORDS.values(), ids=WORDS)
+def test_a_preemption_is_told_so_that_people_know_what_happened(view, reason):
+    assert ending(view).reason == reason
 
 
 LIVE = {

@@ -9,7 +9,7 @@ import pytest
 from windlass.agent import layout
 from windlass.controller.gangs import GangReader
 from windlass.controller.sightings import Sightings
-from windlass.controller.view import GangEnd, NodeExit
+from windlass.controller.view import GangEnd, NodeExit, Notice
 from windlass.simulation.disk import Disk
 from windlass.simulation.timeline import Timeline
 
@@ -23,7 +23,7 @@ EXIT = layout.exit_file(1, CLAIM, 0)
 WHOLE = {
     WINNER: {"claim": CLAIM, "addresses": ["127.0.0.1:1"]},
     END: {"node": 1, "rank": 3, "status": 2, "outcome": "user-error", "reason": "bad"},
-    NOTICE: {"node": 0, "reason": "told"},
+    NOTICE: {"node": 0, "seconds": 30, "reason": "told"},
     BEAT: {"beat": 4, "state": "running", "pid": 1},
     EXIT: {"outcome": "succeeded", "status": 0, "rank": None, "reason": "", "had_notice": False},
 }
@@ -46,7 +46,7 @@ def read_all(reader, disk):
     return {
         WINNER: reader.winner(folder, "r", 1),
         END: reader.end(folder, 1, CLAIM),
-        NOTICE: reader.has_notice(folder, 1, CLAIM) or None,
+        NOTICE: reader.notice(folder, 1, CLAIM),
         BEAT: node.beat_age_s,
         EXIT: node.exit,
     }
@@ -59,7 +59,7 @@ def test_what_is_whole_is_read(reader, disk):
     found = read_all(reader, disk)
     assert found[WINNER] == CLAIM
     assert found[END] == GangEnd(node=1, rank=3, status=2, outcome="user-error", reason="bad")
-    assert found[NOTICE]
+    assert found[NOTICE] == Notice(node=0, seconds=30.0, reason="told")
     assert found[BEAT] == 0.0
     disk.objects[EXIT] = json.dumps(WHOLE[EXIT]).encode()
     found = read_all(reader, disk)

@@ -12,6 +12,7 @@ from windlass.controller.decide import decide
 from windlass.controller.effects import Cancel, Submit
 from windlass.controller.offers import Market, market_of, market_text
 from windlass.controller.starting import CLAIMS_MAX
+from windlass.controller.view import Measured
 from windlass.engines.base import Observation, Seen
 from windlass.policy.budget import GRACE_S, loser_usd
 from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase
@@ -52,6 +53,16 @@ def test_the_first_attempt_asks_for_the_best_offer():
     assert (claim.buy, claim.nodes, claim.usd_per_h) == ("spot", 2, 36.0)
     assert claim.expires_at is None
     assert decision.change.run.reason == f"attempt 1 is starting in {A.offer}"
+
+
+@pytest.mark.parametrize(
+    ("lost", "more"), [(0, ""), (1, ": 1 step is done again"), (6, ": 6 steps are done again")]
+)
+def test_the_next_attempt_says_what_it_goes_on_from(lost, more):
+    measured = Measured(saved_step=20, steps_lost=lost)
+    decision = decided(ViewOf().over().rented(B, measured=measured))
+    reason = f"attempt 2 is starting in {B.offer}, from the checkpoint of step 20{more}"
+    assert decision.change.run.reason == reason
 
 
 @pytest.mark.parametrize("is_late", [False, True], ids=["at once", "when it had tried"])
@@ -207,10 +218,10 @@ def test_machines_end_by_themselves_with_the_budget_or_the_time_to_live():
     assert {one.expires_at for one in raced} == {NOW + 9700.0 + GRACE_S}
 
 
-def test_what_waits_in_a_queue_ends_with_the_time_to_live_only():
+def test_what_waits_in_a_queue_ends_with_the_budget_too():
     queued = A._replace(buy="flex-start")
     [claim] = decided(ViewOf().rented(queued, budget_usd=36.0)).change.claims
-    assert claim.expires_at is None
+    assert claim.expires_at == NOW + 3600.0 + GRACE_S
 
 
 def test_too_little_of_the_budget_for_another_start_ends_the_run():

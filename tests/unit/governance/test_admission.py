@@ -24,7 +24,7 @@ POLICY = Policy(
 
 def check(*engines: str):
     spec = parse_spec(TEXT, path="train.yaml", folder=None)
-    return problems_of(spec, POLICY, engines=engines, text=TEXT, path="train.yaml")
+    return problems_of(spec, POLICY, circumstances(engines, {}), text=TEXT, path="train.yaml")
 
 
 def test_every_breach_has_the_line_that_it_is_about():
@@ -38,7 +38,7 @@ def test_every_breach_has_the_line_that_it_is_about():
 
 
 def test_all_engines_of_google_are_meant_by_one_word():
-    assert circumstances(("gcp",)).rented == ("compute", "tpu", "vertex")
+    assert circumstances(("gcp",), {}).rented == ("compute", "tpu", "vertex")
     assert [one.code for one in check("gcp")] == [one.code for one in check("compute")]
 
 
@@ -51,7 +51,7 @@ def test_a_spec_that_breaks_the_policy_is_not_admitted(tmp_path):
     path.write_bytes(TEXT)
     spec = parse_spec(TEXT, path="train.yaml", folder=None)
     with pytest.raises(PolicyDenied) as caught:
-        admitted(spec, POLICY, engines=("compute",), path=path)
+        admitted(spec, POLICY, circumstances(("compute",), {}), path=path)
     assert len(caught.value.problems) == 4
     assert caught.value.exit_status == 2
 

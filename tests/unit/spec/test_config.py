@@ -11,7 +11,9 @@ FULL = """\
 engines: [local, slurm]
 store: postgresql://db.internal/windlass
 project: my-project-123
+impersonate: ci@my-project-123.iam.gserviceaccount.com
 run_folder: gs://bucket/runs
+engine: {compute: {network: windlass}}
 policy: policy.yaml
 owner: Zoë
 """
@@ -22,7 +24,9 @@ def test_every_key_reaches_the_configuration():
         engines=("local", "slurm"),
         store="postgresql://db.internal/windlass",
         project="my-project-123",
+        impersonate="ci@my-project-123.iam.gserviceaccount.com",
         run_folder="gs://bucket/runs",
+        engine={"compute": {"network": "windlass"}},
         policy="policy.yaml",
         owner="Zoë",
     )
@@ -47,7 +51,9 @@ def test_a_folder_in_place_of_the_file_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "code", "says"),
     [
-        ("engine: local", "unknown-key", "`engines`"),
+        ("engins: local", "unknown-key", "`engines`"),
+        ("engine: {compute: 3}", "wrong-type", "compute"),
+        ("impersonate: zoe@gmail.com", "bad-account", "email"),
         ("store: mysql://a/b", "bad-url", "sqlite:///path"),
         ("store: postgres://a/b", "bad-url", "`postgresql`"),
         ("store: runs.db", "bad-url", "sqlite:///path"),

@@ -73,10 +73,11 @@ def _problems(
         return list(invalid.problems)
     if policy is None:
         return []
-    from windlass.governance.admission import problems_of
+    from windlass.governance.admission import circumstances, problems_of
 
     engines = (engine,) if engine else home.engines_for(spec)
-    return problems_of(spec, policy, engines=engines, text=text, path=str(path))
+    about = circumstances(engines, home.config.engine)
+    return problems_of(spec, policy, about, text=text, path=str(path))
 
 
 def _tell(found: dict[Path, list[Problem]], *, has_policy: bool) -> None:

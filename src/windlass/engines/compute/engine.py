@@ -22,9 +22,11 @@ from windlass.engines.compute.terraform import terraform_text
 from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, split_handle
 from windlass.engines.marks import Marks
 from windlass.engines.rendering import Call
+from windlass.engines.secret_names import references
 from windlass.errors import EngineRejected, EngineTransient, WindlassError
 from windlass.google.compute import Compute, operation_errors
 from windlass.google.refusals import operation_error
+from windlass.google.secrets import Secrets
 from windlass.google.session import Missing, Taken
 
 NODES_MAX = 1000
@@ -71,15 +73,27 @@ class ComputeEngine:
     def render(self, claim: ClaimRequest) -> ComputeRequest:
         """See Engine."""
         return requests.render(
-            claim, catalog=self._catalog, defaults=self._defaults, agent_url=self._agent_url()
+            claim,
+            catalog=self._catalog,
+            defaults=self._defaults,
+            agent_url=self._agent_url(),
+            project=self._google.project,
         )
+
+    def check_secrets(self, secrets: Mapping[str, str]) -> None:
+        """See KeepsSecrets."""
+        named = references(secrets, self._google.project)
+        Secrets(self._google.session).check(named)
 
     def submit(self, request: ComputeRequest) -> Handle:
         """See Engine. The mark is written before the first call and says after the last that it
         was taken: a claim whose request ids Google may have forgotten is never asked for again."""
         handle = handle_of(request.zone, request.claim)
         mark = self._marks.of(request.folder, request.attempt, request.claim)
-        if mark.is_asked or self._marks.age_s(mark) > REPEATABLE_S:
+        if mark.is_asked:
+            return handle
+        if self._marks.age_s(mark) > REPEATABLE_S:
+            self._drop_empty_group(request)
             return handle
         for insert in request.inserts[:-1]:
             if self._insert(request, insert).get("status", "DONE") != "DONE":
@@ -220,6 +234,15 @@ class ComputeEngine:
         zone, claim = split_handle(handle)
         requests = f"{GROUPS}/{claim_name(claim)}/{RESIZES}"
         return of_queue(self._google.get(f"zones/{zone}", requests, resize_name(claim)))
+
+    def _drop_empty_group(self, request: ComputeRequest) -> None:
+        """A group that was made for a claim and never asked to grow would wait for ever."""
+        zone, claim = request.zone, request.claim
+        requests = f"{GROUPS}/{claim_name(claim)}/{RESIZES}"
+        if not request.inserts[-1].collection.endswith(RESIZES):
+            return
+        if self._google.get(f"zones/{zone}", requests, resize_name(claim)) is None:
+            self._cancel_group(zone, claim)
 
     def _cancel_group(self, zone: str, claim: str) -> bool:
         """Delete the group of a claim, which takes its machines with it; whether there is one."""

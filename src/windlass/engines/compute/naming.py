@@ -11,6 +11,8 @@ from windlass.engines.base import ClaimRequest
 from windlass.engines.descriptions import described, pairs_of
 from windlass.engines.labels import CLAIM_LABEL, NAME_MAX, fitted, labels
 
+MARK = "w-"
+"""What the name of everything begins with."""
 RESIZE_TAIL = "-all"
 WHOLE = "windlass-claim-id"
 """In descriptions: the claim in full, which labels may have to shorten."""
@@ -21,17 +23,17 @@ ZONE = "windlass-zone"
 def instance_name(claim: str, node: int) -> str:
     """The name of one node's instance. The claim's id is in it, shortened where it must be."""
     tail = f"-{node}"
-    return fitted(f"w-{claim}", NAME_MAX - len(tail)) + tail
+    return fitted(f"{MARK}{claim}", NAME_MAX - len(tail)) + tail
 
 
 def claim_name(claim: str) -> str:
     """The name of what a claim has one of: its placement policy, template and group."""
-    return fitted(f"w-{claim}", NAME_MAX)
+    return fitted(f"{MARK}{claim}", NAME_MAX)
 
 
 def resize_name(claim: str) -> str:
     """The name of the request that fills a claim's group."""
-    return fitted(f"w-{claim}", NAME_MAX - len(RESIZE_TAIL)) + RESIZE_TAIL
+    return fitted(f"{MARK}{claim}", NAME_MAX - len(RESIZE_TAIL)) + RESIZE_TAIL
 
 
 def description(claim: ClaimRequest, zone: str) -> str:

@@ -10,10 +10,23 @@ from collections.abc import Sequence
 from windlass.catalog.model import Offer
 from windlass.catalog.query import Catalog
 from windlass.engines.compute.images import image_for
-from windlass.engines.needs import ACCOUNTS, BUCKETS, COMPUTE_API, STORAGE_API, Needs, Probe
+from windlass.engines.compute.naming import MARK
+from windlass.engines.needs import (
+    ACCOUNTS,
+    BUCKETS,
+    COMPUTE_API,
+    STORAGE_API,
+    Needs,
+    NodeRole,
+    Probe,
+)
 from windlass.google.compute import BASE
 
 INSTANCES = "roles/compute.instanceAdmin.v1"
+MACHINES_OF_OURS = {
+    "title": "machines of windlass",
+    "expression": f'resource.name.extract("/instances/{{name}}").startsWith("{MARK}")',
+}
 
 
 def probes(catalog: Catalog, offer: Offer, project: str) -> Sequence[Probe]:
@@ -68,5 +81,6 @@ NEEDS = Needs(
         **BUCKETS,
     },
     probes=probes,
+    node_roles=(NodeRole(INSTANCES, "machines delete themselves", MACHINES_OF_OURS),),
     has_gpudirect=True,
 )

@@ -14,11 +14,13 @@ from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Own
 from windlass.engines.labels import handle_of, split_handle
 from windlass.engines.marks import Marks
 from windlass.engines.rendering import Call
+from windlass.engines.secret_names import references
 from windlass.engines.tpu import rendering
 from windlass.engines.tpu import request as requests
 from windlass.engines.tpu.request import TpuRequest, queued_name
 from windlass.engines.tpu.sight import claim_of, claim_of_node, folder_of, name_of, seen
 from windlass.errors import EngineTransient, OptionRefused, WindlassError
+from windlass.google.secrets import Secrets
 from windlass.google.session import Taken
 from windlass.google.tpu import EVERYWHERE, Tpu
 
@@ -68,6 +70,11 @@ class TpuEngine:
             agent_url=self._agent_url(),
             project=self._google.project,
         )
+
+    def check_secrets(self, secrets: Mapping[str, str]) -> None:
+        """See KeepsSecrets."""
+        named = references(secrets, self._google.project)
+        Secrets(self._google.session).check(named)
 
     def submit(self, request: TpuRequest) -> Handle:
         """See Engine. The mark is written before the call and says after it that it was taken:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from windlass.catalog.model import Offer
 from windlass.catalog.query import Catalog
-from windlass.engines.needs import ACCOUNTS, BUCKETS, STORAGE_API, Needs, Probe
+from windlass.engines.needs import ACCOUNTS, BUCKETS, STORAGE_API, Needs, NodeRole, Probe
 from windlass.google.tpu import BASE, STABLE, place
 
 ADMIN = "roles/tpu.admin"
@@ -48,5 +48,6 @@ NEEDS = Needs(
         **BUCKETS,
     },
     probes=probes,
+    node_roles=(NodeRole(ADMIN, "slices give themselves back"),),
     takes_slices=True,
 )

@@ -14,12 +14,14 @@ from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Own
 from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, split_handle
 from windlass.engines.marks import Marks, claim_folder
 from windlass.engines.rendering import Call
+from windlass.engines.secret_names import references
 from windlass.engines.vertex import rendering
 from windlass.engines.vertex import request as requests
 from windlass.engines.vertex.request import VertexRequest
 from windlass.engines.vertex.sight import LIVE, folder_of, is_live, seen
 from windlass.errors import EngineRejected, OptionRefused, WindlassError
 from windlass.google.logging import Logging, text_of
+from windlass.google.secrets import Secrets
 from windlass.google.vertex import Vertex
 
 NODES_MAX = 1000
@@ -60,6 +62,7 @@ class VertexEngine:
             stale_s=STALE_S,
             notice_s=NOTICE_S,
             is_rented=True,
+            runs_containers=True,
         )
 
     def render(self, claim: ClaimRequest) -> VertexRequest:
@@ -71,6 +74,11 @@ class VertexEngine:
             agent_url=self._agent_url(),
             project=self._google.project,
         )
+
+    def check_secrets(self, secrets: Mapping[str, str]) -> None:
+        """See KeepsSecrets."""
+        named = references(secrets, self._google.project)
+        Secrets(self._google.session).check(named)
 
     def submit(self, request: VertexRequest) -> Handle:
         """See Engine. Vertex AI knows no request ids: where a mark says that an ask may have been

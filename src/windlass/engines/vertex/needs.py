@@ -20,6 +20,7 @@ NEEDS = Needs(
         **ACCOUNTS,
         **BUCKETS,
     },
+    usual_account="service-{number}@gcp-sa-aiplatform-cc.iam.gserviceaccount.com",
     # Machines are Google's own, in a network of its own.
     is_networked=False,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from windlass.errors import CredentialsMissing, EngineTransient, WindlassError
-from windlass.governance.preflight import places, project, room, security
+from windlass.governance.preflight import places, project, room, secrets, security
 from windlass.governance.preflight.subject import Subject
 from windlass.policy.findings import Finding, bad, ok
 
@@ -21,6 +21,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("network", places.networks),
     ("GPU networks", places.data_networks),
     ("buckets", places.buckets),
+    ("secrets", secrets.secrets),
     ("security", security.security),
 )
 

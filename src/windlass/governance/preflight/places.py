@@ -114,12 +114,8 @@ def buckets(subject: Subject) -> Iterator[Finding]:
         bucket = storage.get(name)
         if bucket is None:
             region = subject.regions[0]
-            yield bad(
-                f"bucket {name}",
-                "it is not there",
-                f"`gcloud storage buckets create gs://{name} --location={region} "
-                "--uniform-bucket-level-access`",
-            )
+            up = f"`windlass bucket up {name} --region {region}`"
+            yield bad(f"bucket {name}", "it is not there", up)
             continue
         yield from _near(subject, name, str(bucket.get("location", "")).lower())
         yield from _closed(subject, name, bucket)
@@ -148,8 +144,7 @@ def _near(subject: Subject, name: str, location: str) -> Iterator[Finding]:
         yield note(
             f"bucket {name}",
             f"in {location}, the run in {region}: everything that is read crosses over, {dollars}",
-            f"`gcloud storage buckets create gs://{name}-{region} --location={region} "
-            "--uniform-bucket-level-access`, and name that one.",
+            f"`windlass bucket up {name}-{region} --region {region}`, and name that one.",
         )
 
 

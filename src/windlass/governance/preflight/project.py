@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from windlass.engines.needs import SECRETS_API
 from windlass.engines.registry import needs_of
 from windlass.google.projects import Projects
 from windlass.google.services import Services
@@ -32,7 +33,9 @@ def project(subject: Subject) -> Iterator[Finding]:
 
 def apis(subject: Subject) -> Iterator[Finding]:
     """Whether everything that engines call is turned on."""
-    wanted = sorted({*ALWAYS, *(api for name in subject.engines for api in needs_of(name).apis)})
+    own = (SECRETS_API,) if subject.spec and subject.spec.secrets else ()
+    named = (api for name in subject.engines for api in needs_of(name).apis)
+    wanted = sorted({*ALWAYS, *own, *named})
     enabled = Services(subject.session, subject.project).enabled()
     missing = [api for api in wanted if api not in enabled]
     if missing:
@@ -61,7 +64,7 @@ def permissions(subject: Subject) -> Iterator[Finding]:
             "permissions",
             f"missing: {', '.join(those)}",
             f"`gcloud projects add-iam-policy-binding {subject.project} "
-            f"--member=user:YOU --role={role}`",
+            f"--member={subject.session.member} --role={role}`",
         )
     if not missing:
         yield ok("permissions", f"all {len(wanted)} that are needed")

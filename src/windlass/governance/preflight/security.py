@@ -21,7 +21,6 @@ EDITOR = "roles/editor"
 STRONG = (EDITOR, "roles/owner")
 OBJECTS = "roles/storage.objectUser"
 DEFAULT_ACCOUNTS = ("", "default")
-ACCOUNT = "windlass-runs"
 SECRET_NAME = re.compile(
     r"(?:^|_)(TOKEN|SECRET|PASSWORD|PASSWD|APIKEY|API_KEY|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS)(?:_|$)",
     re.IGNORECASE,
@@ -57,9 +56,7 @@ def _engines(subject: Subject) -> Iterator[Finding]:
             yield note(
                 engine,
                 "its machines run as the default service account",
-                f"`gcloud iam service-accounts create {ACCOUNT} --project={subject.project}`, "
-                f"then write `engine: {{{engine}: {{service_account: "
-                f"{ACCOUNT}@{subject.project}.iam.gserviceaccount.com}}}}`.",
+                f"`windlass account up --on {engine}` makes one that may do no more than it needs.",
             )
 
 

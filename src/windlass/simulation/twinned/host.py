@@ -253,6 +253,8 @@ class Host:
     def _open(self, name: str, mode: str = "r") -> Any:
         if mode.startswith("w"):
             return _Written(self._files, name)
+        if name not in self._files:
+            raise FileNotFoundError(name)
         content = self._files[name]
         return io.BytesIO(content) if isinstance(content, bytes) else io.StringIO(content)
 

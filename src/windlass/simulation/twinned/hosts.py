@@ -51,6 +51,7 @@ class Hosts:
         if gang is None:
             gang = Gang(
                 self._training(claim.run),
+                host.around.disk(node["folder"]),
                 claim=node["claim"],
                 attempt=node["attempt"],
                 nodes=claim.nodes,

@@ -74,11 +74,12 @@ def _generator(text: str) -> CodeType:
     """The program as a function that naps; its names stay those of a module."""
     module = ast.parse(text)
     body = [node for node in module.body if not _is_library(node)]
-    globally = ast.Global(names=sorted(_bound(module)))
+    bound = sorted(_bound(module))
+    globally = [ast.Global(names=bound)] if bound else []
     never = ast.parse("if 0:\n    yield 0.0").body
     main = ast.parse(f"def {_MAIN}(): pass").body[0]
     assert isinstance(main, ast.FunctionDef)
-    main.body = [globally, *never, *body]
+    main.body = [*globally, *never, *body]
     tree = _Naps().visit(ast.Module(body=[main], type_ignores=[]))
     return compile(ast.fix_missing_locations(tree), "<program>", "exec")
 

@@ -24,13 +24,14 @@ from windlass.google.session import Session
 from windlass.policy.meter import HOUR_S
 from windlass.ports.process import Processes
 from windlass.ports.world import World
-from windlass.simulation.gang import Gang
-from windlass.simulation.limits import limited
-from windlass.simulation.provider import Caller, Extent, Fault, Fitted, Ground
+from windlass.simulation.demands import BOTH, RESERVE_S, Demand
+from windlass.simulation.gang import STEP_S, Gang, Training
+from windlass.simulation.provider import Caller, Extent, Fault, Ground
 from windlass.simulation.saboteur import Fragile
 from windlass.simulation.twinned.cloud import AGENT_URL, TOKEN, Charged, SimulatedCloud
 from windlass.simulation.twinned.hosts import Hosts
 from windlass.simulation.twinned.leftovers import left_in
+from windlass.simulation.twinned.limits import limited
 from windlass.simulation.twinned.offers import (
     FLEX_START,
     KINDS,
@@ -53,7 +54,6 @@ MIXED = (KINDS[0], KINDS[3])
 """What `--on gcp` may lead to: GPUs or else TPUs."""
 BUDGET_H = (0.02, 0.2)
 """Budgets last for so long at the price of the first offer."""
-TTL_S = (60.0, 900.0)
 
 
 class Watched:
@@ -139,18 +139,23 @@ class TwinProvider:
 
         return engine
 
-    def fitted(self, spec: Spec, *, steps: int) -> Fitted:
+    def demand(self, spec: Spec, training: Training) -> Demand:
         """See Provider."""
-        kinds = self._kinds
+        kinds, luck = self._kinds, self._luck
         nodes = min(spec.resources.nodes_min, *(kind.nodes_max for kind in kinds), 99)
         wanted = tuple(accelerators(kind.accelerators) for kind in kinds)
         resources = Resources(accelerators=wanted, nodes_min=nodes, nodes_max=nodes)
-        gangs = chosen_gangs(self._luck, kinds, nodes=nodes, work_s=float(steps))
-        is_flexible = any(gang.buy == FLEX_START for gang in gangs)
+        gangs = chosen_gangs(luck, kinds, nodes=nodes, work_s=training.steps * STEP_S)
+        ways = {gang.buy for gang in gangs}
         price = gangs[0].usd_per_h
-        budget = None if is_flexible else (BUDGET_H[0] * price, BUDGET_H[1] * price)
-        own = limited(self._luck, spec, steps=steps, budget_usd=budget, ttl_s=TTL_S)
-        return Fitted(replace(own, resources=resources), kinds[0].engine, options_of(gangs))
+        budget = None if FLEX_START in ways else (BUDGET_H[0] * price, BUDGET_H[1] * price)
+        own = limited(luck, spec, training, budget_usd=budget)
+        if ways == set(BOTH) and luck.whole(1, 3) == 1:
+            near_s = training.steps * STEP_S + RESERVE_S + luck.between(50.0, 250.0)
+            training.saves_on_notice = luck.whole(1, 2) == 1
+            own = replace(own, limits=replace(own.limits, deadline_s=near_s, ttl_s=None))
+        own = replace(own, resources=resources)
+        return Demand(training, own, options_of(gangs), kinds[0].engine)
 
     def faults(self, pick: float, seconds: float) -> Sequence[Fault]:
         """See Provider."""

@@ -115,10 +115,11 @@ class Shell:
         return 0
 
     def _command(self, text: str) -> Process:
-        first, both, second = text.partition(" && ")
-        if both:
+        first, sign, second = _parted(text)
+        if sign:
             status = yield from self._command(first)
-            return status if status else (yield from self._command(second))
+            is_over = bool(status) == (sign == "&&")
+            return status if is_over else (yield from self._command(second))
         words = tuple(shlex.split(text))
         if words == AGENT:
             self._machine.start_agent()
@@ -133,3 +134,9 @@ class Shell:
         elif words[0] not in QUIET:
             raise AssertionError(f"the simulation does not know how to do {text!r}")
         return 0
+
+
+def _parted(text: str) -> tuple[str, str, str]:
+    """A command that depends on how another ends."""
+    found = re.fullmatch(r"(.*?) (&&|\|\|) (.*)", text)
+    return (found[1], found[2], found[3]) if found else (text, "", "")

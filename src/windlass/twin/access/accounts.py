@@ -189,8 +189,9 @@ class ServiceAccounts:
             )
             raise Refusal(400, message)
         token = tokens.mint(email, seconds=seconds)
-        until = self._cloud.stamp(self._cloud.clock.now() + seconds)
-        return {"accessToken": token, "expireTime": until}
+        # In whole seconds, as Google says it: google-auth reads nothing else.
+        until = self._cloud.stamp(self._cloud.clock.now() + seconds).partition(".")[0]
+        return {"accessToken": token, "expireTime": f"{until}Z"}
 
     def _own(self, call: Call) -> list[str]:
         """What may allow a call besides the project: the account's own policy."""

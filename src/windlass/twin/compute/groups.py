@@ -5,7 +5,7 @@ Must not give up: what cannot be made for want of room is tried again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from windlass.twin.compute.asks import Ask
@@ -49,6 +49,8 @@ class Groups:
         )
         self.collection = Collection(base, kind)
         self._groups: dict[str, Group] = {}
+        self.leavers: list[Callable[[str], None]] = []
+        """Told the key of each group that goes: what is part of one goes with it."""
         for key, resource in self.collection.shelf.items():
             self._open(key, resource)
         for instance in sorted(base.instances.under(""), key=lambda one: one.number):
@@ -94,6 +96,8 @@ class Groups:
         self.resize(group, 0)
         del self._groups[group.key]
         self.collection.shelf.drop(group.key)
+        for leave in self.leavers:
+            leave(group.key)
 
     def resize(self, group: Group, target: int) -> None:
         """It is to have so many from now on."""

@@ -36,6 +36,7 @@ class ResizeRequests:
         self._groups = groups
         self._shelf = base.cloud.documents("compute.resizeRequests")
         base.cloud.on("compute.resize.try", self._try)
+        groups.leavers.append(self._drop_all)
 
     def routes(self) -> dict[str, Route]:
         """The methods that are modelled."""
@@ -148,9 +149,7 @@ class ResizeRequests:
         if request is None or request["state"] != "ACCEPTED":
             return
         group = self._groups.find(key.rpartition("/")[0])
-        if group is None:
-            self._shelf.drop(key)
-            return
+        assert group is not None, "its requests went with it"
         names = [one.get("name", "") for one in request.get("instances", [])]
         names = names or self._groups.new_names(group, request["resizeBy"])
         run_s = seconds_of(request.get("requestedRunDuration")) or None
@@ -170,6 +169,10 @@ class ResizeRequests:
         request["status"] = {"lastAttempt": {"error": {"errors": [error]}}}
         self._shelf.put(key, request)
         self._base.cloud.later(AGAIN_S, "compute.resize.try", key)
+
+    def _drop_all(self, group: str) -> None:
+        for key, _ in list(self._shelf.under(f"{group}/")):
+            self._shelf.drop(key)
 
     def _set(self, key: str, request: dict[str, Any], state: str) -> None:
         request["state"] = state

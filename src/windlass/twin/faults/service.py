@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from windlass.twin.faults.acts import BookActs, FaultActs
 from windlass.twin.faults.door_faults import DoorFaults
 from windlass.twin.faults.incidents import Incidents, Stage
+from windlass.twin.faults.notices import Notices
 from windlass.twin.faults.rules import FaultRules
 
 if TYPE_CHECKING:
@@ -30,4 +31,5 @@ class FaultService:
         self.acts: dict[str, Act] = {
             **acts.acts(),
             **BookActs(billing=billing, fleet=stage.fleet).acts(),
+            **Notices(cloud, stage.fleet).acts(),
         }

@@ -134,17 +134,14 @@ def _serve(home: TwinHome, options: Options, *, port: int) -> int:
 def _heard_endings() -> int:
     """A pipe in which something is to be read once somebody asks us to end.
 
-    Not an event: its lock may be held by the very thread that the handler interrupts.
+    Filled when a signal comes, in whatever thread and moment. A handler of ours would run when the
+    main thread next does something, and that may just have begun to wait.
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-
-    def note(*_: object) -> None:
-        with contextlib.suppress(BlockingIOError):  # It is full of what says the same.
-            os.write(writing, b".")
-
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     for number in ENDINGS:
-        signal.signal(number, note)
+        signal.signal(number, lambda *_: None)
     # Whoever has started us may have held signals back, and we would have inherited that.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
     return reading

@@ -25,6 +25,8 @@ FIRST = int(ipaddress.IPv4Address("127.64.0.2"))
 LAST = int(ipaddress.IPv4Address("127.127.255.254"))
 METADATA_PORT = 80
 CA_INSIDE = "/etc/ssl/certs/windlass-twin.pem"
+DIRECT = ("127.0.0.0/8", "127.0.0.1", "localhost", "metadata.google.internal")
+"""What programs inside reach without the twin."""
 METADATA_NAMES = "metadata.google.internal metadata"
 
 Answer = Callable[[str, Request], Response]
@@ -67,7 +69,7 @@ class Residents:
             id=machine_id,
             hostname=boot.hostname,
             address=address,
-            env={**self._environment(metadata), **boot.environment, **self._gpus(boot)},
+            env={**self._environment(metadata, boot), **boot.environment, **self._gpus(boot)},
             startup_script=boot.startup_script.encode() or None,
             shutdown_script=boot.shutdown_script.encode() or None,
             command=boot.argv,
@@ -153,10 +155,11 @@ class Residents:
         server.start()
         return server
 
-    def _environment(self, metadata: str) -> Mapping[str, str]:
-        """How programs inside find Google: everything that is not this host goes through the
-        twin, which forwards nothing."""
+    def _environment(self, metadata: str, boot: Boot) -> Mapping[str, str]:
+        """How programs inside find Google: everything that is not this host, nor a neighbour, goes
+        through the twin, which forwards nothing."""
         proxy = f"http://127.0.0.1:{self.port}"
+        direct = ",".join((*DIRECT, boot.hostname, *boot.neighbours))
         return {
             "GCE_METADATA_HOST": metadata,
             "GCE_METADATA_IP": metadata,
@@ -164,8 +167,8 @@ class Residents:
             "GOOGLE_CLOUD_PROJECT": self._project,
             "HTTPS_PROXY": proxy,
             "https_proxy": proxy,
-            "NO_PROXY": "127.0.0.0/8,127.0.0.1,localhost,metadata.google.internal",
-            "no_proxy": "127.0.0.0/8,127.0.0.1,localhost,metadata.google.internal",
+            "NO_PROXY": direct,
+            "no_proxy": direct,
             "REQUESTS_CA_BUNDLE": CA_INSIDE,
             "SSL_CERT_FILE": CA_INSIDE,
             "CURL_CA_BUNDLE": CA_INSIDE,

@@ -15,12 +15,11 @@ from typing import Any
 import httpx
 import pytest
 
-from rented import AGENT_URL, MADE_AT, PROJECT, rented_claim
-from windlass.catalog.load import load_catalog
+from rented import MADE_AT, PROJECT, rented_claim
+from rented_machines import render_claim
 from windlass.engines.base import ClaimRequest
 from windlass.engines.compute.calls import calls
 from windlass.engines.compute.gcloud import gcloud_script
-from windlass.engines.compute.request import render
 from windlass.engines.shell import END, command, pairs
 from windlass.google.compute import BASE
 from windlass.twin.server import control
@@ -47,7 +46,7 @@ KEPT = {
 
 
 def script_for(claim: ClaimRequest, project: str = PROJECT) -> str:
-    request = render(claim, catalog=load_catalog(), defaults={}, agent_url=AGENT_URL)
+    request = render_claim(claim)
     return gcloud_script(request, project=project)
 
 
@@ -91,7 +90,7 @@ class Twin:
         assert "error" not in answer.json()
 
     def make_networks(self, claim: ClaimRequest) -> None:
-        request = render(claim, catalog=load_catalog(), defaults={}, agent_url=AGENT_URL)
+        request = render_claim(claim)
         body = request.inserts[-1].body["instanceProperties"]
         made: set[str] = set()
         for number, nic in enumerate(body["networkInterfaces"][1:]):
@@ -152,7 +151,7 @@ def test_the_real_gcloud_makes_on_the_twin_what_our_requests_make(name, twin):
     theirs = dataclasses.replace(ours, id=f"{name}-1-1")
     assert ours.made_at == MADE_AT
     twin.make_networks(ours)
-    request = render(ours, catalog=load_catalog(), defaults={}, agent_url=AGENT_URL)
+    request = render_claim(ours)
     for call in calls(request, project=TWIN_PROJECT):
         twin.send(call.url, dict(call.body))
     done = subprocess.run(

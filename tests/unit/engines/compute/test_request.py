@@ -219,6 +219,9 @@ def test_what_makes_no_sense_is_refused(claim, why):
     assert why in refused.value.message
 
 
-def test_no_secret_is_part_of_a_request():
-    claim = rented_claim("us-central1-a/g2-standard-8/spot", secrets={"HF_TOKEN": "MY_SECRET"})
-    assert "MY_SECRET" not in str(render_claim(claim))
+def test_nodes_are_told_where_secrets_are_and_no_value(monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "the-value-itself")
+    claim = rented_claim("us-central1-a/g2-standard-8/spot", secrets={"TOKEN": "HF_TOKEN"})
+    text = str(render_claim(claim))
+    assert '"TOKEN": "projects/lab/secrets/HF_TOKEN/versions/latest"' in text
+    assert "the-value-itself" not in text

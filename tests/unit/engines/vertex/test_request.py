@@ -107,6 +107,9 @@ def test_another_image_may_be_named():
     claim = rented_claim("us-central1-a/g2-standard-4/spot", options={"image": "lab/own:1"})
     pool = render_claim(claim).body["jobSpec"]["workerPoolSpecs"][0]
     assert pool["containerSpec"]["imageUri"] == "lab/own:1"
+    claim = dataclasses.replace(claim, options={}, image="spec/own:2")
+    pool = render_claim(claim).body["jobSpec"]["workerPoolSpecs"][0]
+    assert pool["containerSpec"]["imageUri"] == "spec/own:2", "the spec's `image`"
 
 
 @pytest.mark.parametrize(
@@ -125,6 +128,9 @@ def test_what_vertex_ai_cannot_do_is_refused(claim, why):
     assert why in refused.value.message
 
 
-def test_no_secret_is_part_of_a_request():
-    claim = rented_claim("us-central1-a/g2-standard-4/spot", secrets={"HF_TOKEN": "MY_SECRET"})
-    assert "MY_SECRET" not in str(render_claim(claim))
+def test_nodes_are_told_where_secrets_are_and_no_value(monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", "the-value-itself")
+    claim = rented_claim("us-central1-a/g2-standard-4/spot", secrets={"TOKEN": "HF_TOKEN"})
+    text = str(render_claim(claim))
+    assert '"TOKEN": "projects/lab/secrets/HF_TOKEN/versions/latest"' in text
+    assert "the-value-itself" not in text

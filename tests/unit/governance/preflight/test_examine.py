@@ -193,7 +193,7 @@ def test_buckets_are_checked_for_place_access_and_key(tmp_path):
     assert "--uniform-bucket-level-access" in wrong
     assert "--default-encryption-key=projects/p" in wrong
     missing = next(f for f in findings if f.name == "bucket not-there")
-    assert "gcloud storage buckets create gs://not-there --location=us-central1" in missing.remedy
+    assert "`windlass bucket up not-there --region us-central1`" in missing.remedy
 
 
 def test_an_open_firewall_and_an_editor_are_found():
@@ -226,3 +226,37 @@ def test_every_bad_finding_says_what_to_do(tmp_path):
     house = furnished(tmp_path)
     one = subject(house, "compute", "tpu", "vertex", run_folder="gs://nowhere/runs")
     assert all(f.remedy for f in examine(one) if f.verdict == "bad")
+
+
+def with_secret(house: House) -> Subject:
+    return subject(house, spec=spec(secrets={"TOKEN": "HF_TOKEN"}))
+
+
+def test_a_secret_that_is_not_there_comes_with_the_command_that_makes_it():
+    assert (
+        'printf %s "$HF_TOKEN" | gcloud secrets create HF_TOKEN --project=twin-project'
+        in said(with_secret(House()), "bad")["secret TOKEN"]
+    )
+
+
+def test_a_secret_that_machines_may_not_read_comes_with_the_command_that_lets_them():
+    house = House()
+    session = session_of(house)
+    root = f"https://secretmanager.googleapis.com/v1/projects/{PROJECT}/secrets"
+    body = {"replication": {"automatic": {}}}
+    session.call("POST", root, what="", query={"secretId": "HF_TOKEN"}, body=body)
+    version = {"payload": {"data": "aGY="}}
+    session.call("POST", f"{root}/HF_TOKEN:addVersion", what="", body=version)
+    assert "is there" in said(with_secret(house), "ok")["secret TOKEN"]
+    remedy = said(with_secret(house), "note")["secret TOKEN"]
+    account = remedy.partition("--member=serviceAccount:")[2].partition(" ")[0]
+    assert account.endswith("-compute@developer.gserviceaccount.com")
+    house.grant(account, "roles/secretmanager.secretAccessor")
+    assert "secret TOKEN" not in said(with_secret(house), "note")
+
+
+def test_the_api_of_secrets_is_needed_where_there_are_some():
+    house = House()
+    house.twin.apis.set("secretmanager.googleapis.com", enabled=False)
+    assert "apis" not in said(subject(house), "bad")
+    assert "secretmanager.googleapis.com" in said(with_secret(house), "bad")["apis"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -160,6 +161,7 @@ def test_token_creator_becomes_the_account_for_a_while(place: str) -> None:
     status, given = impersonate(house, target, token=house.token_of(robot), lifetime="600s")
     assert status == 200
     assert house.twin.tokens.principal(given["accessToken"]) == target
+    assert re.fullmatch(r"[\d-]{10}T[\d:]{8}Z", given["expireTime"]), "google-auth reads no other"
     house.clock.at += 600
     assert house.twin.tokens.principal(given["accessToken"]) is None
     expected = 200 if place == "project" else 403

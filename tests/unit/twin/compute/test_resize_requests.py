@@ -121,3 +121,15 @@ def test_request_must_make_sense() -> None:
     assert google.refused("POST", REQUESTS, {"name": "no", "resizeBy": 0})[0] == 400
     short = {"name": "no", "resizeBy": 1, "requestedRunDuration": {"seconds": "60"}}
     assert google.refused("POST", REQUESTS, short)[0] == 400
+
+
+def test_requests_go_with_their_group() -> None:
+    google = _group(Delays(queue=60.0))
+    _ask(google)
+    google.good("DELETE", MIG)
+    google.group(size=0)
+    assert google.get(REQUESTS).get("items", []) == []
+    google.pass_time(30)
+    _ask(google)  # The name is free again.
+    google.pass_time(60)
+    assert (_state(google), len(google.members())) == ("SUCCEEDED", 2)

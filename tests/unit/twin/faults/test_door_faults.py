@@ -121,6 +121,22 @@ def test_the_owners_acts():
     assert cleared == {"rules": 1, "incidents": 0}
 
 
+def test_the_owner_is_told_when_machines_of_a_run_were_warned():
+    google = Google()
+    for name, labels in (("ours", {"windlass-run": "r-1"}), ("other", {})):
+        google.insert_vm(
+            name,
+            machineType="zones/us-central1-a/machineTypes/g2-standard-4",
+            scheduling={"provisioningModel": "SPOT"},
+            labels=labels,
+        )
+    google.pass_time(60)
+    at = google.twin.cloud.clock.now()
+    google.ask("POST", "/twin/v1/faults", {"preempt": "ours"})
+    google.ask("POST", "/twin/v1/faults", {"preempt": "other"})
+    assert google.ask("GET", "/twin/v1/notices") == (200, {"runs": {"r-1": [at]}})
+
+
 def test_a_fault_that_makes_no_sense_is_refused_with_what_would_do():
     status, message = Google().refused("POST", "/twin/v1/faults", {"stockout": "H1000", "for": "x"})
     assert status == 400

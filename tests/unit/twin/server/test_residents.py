@@ -90,6 +90,17 @@ def test_metadata_server_answers_its_own_machine_and_hangs_up_on_others(
     residents.end()
 
 
+def test_programs_inside_reach_their_neighbours_by_name_without_the_twin(
+    rack: Rack, tmp_path: Path
+) -> None:
+    """gRPC asks a proxy even for names that /etc/hosts has."""
+    residents = housed(rack, tmp_path)
+    residents.start("m1", Boot(hostname="worker-0", neighbours={"worker-1": "m2"}))
+    for variable in ("NO_PROXY", "no_proxy"):
+        assert {"worker-0", "worker-1"} < set(rack.plans["m1"].env[variable].split(","))
+    residents.end()
+
+
 def test_machines_of_an_earlier_twin_keep_their_addresses_to_themselves(
     rack: Rack, tmp_path: Path
 ) -> None:
