@@ -47,6 +47,7 @@ from windlass.spec.accelerators import accelerators
 from windlass.spec.model import Resources, Spec
 from windlass.twin.machine import Machine, State
 from windlass.twin.market import Model, Rule
+from windlass.twin.scenario.model import Scenario
 from windlass.twin.settings import Delays
 
 MODELS = {Buy.SPOT: Model.SPOT, Buy.ON_DEMAND: Model.STANDARD, Buy.FLEX_START: Model.FLEX_START}
@@ -81,14 +82,21 @@ class TwinProvider:
     is_rented = True
     is_bucket = True
 
-    def __init__(self, ground: Ground, *, node: type[Node], rig: Callable[[Any], None]) -> None:
+    def __init__(
+        self,
+        ground: Ground,
+        *,
+        node: type[Node] = Node,
+        rig: Callable[[Any], None] = lambda engine: None,
+        delays: Delays | None = None,
+    ) -> None:
         self._timeline = ground.timeline
         self._luck = luck = ground.luck
         self._rig = rig
         self._seen: set[str] = set()
         """Claims whose machines a controller was told of."""
         self._hosts = Hosts(ground, node=node)
-        delays = Delays(
+        drawn = Delays(
             operation=luck.between(0.0, 3.0),
             boot=luck.between(0.0, 25.0),
             stop=luck.between(0.0, 20.0),
@@ -96,7 +104,7 @@ class TwinProvider:
             queue=luck.between(0.0, 30.0),
             replica=luck.between(5.0, 60.0),
         )
-        self.cloud = SimulatedCloud(ground, delays=delays, hosts=self._hosts)
+        self.cloud = SimulatedCloud(ground, delays=delays or drawn, hosts=self._hosts)
         chosen = KINDS[luck.whole(0, len(KINDS) - 1)]
         self._kinds: tuple[Kind, ...] = MIXED if luck.whole(1, 8) == 1 else (chosen,)
         # They are searched for what nobody wants, as by the next run on them.
@@ -123,6 +131,13 @@ class TwinProvider:
             if offer.region != SAFE_REGION and metric and luck.strikes("no-quota", 0.05):
                 place = offer.zone if offer.slice is not None else offer.region
                 twin.quotas.set_limit(place, metric, 0.0)
+
+    def play(self, scenario: Scenario) -> None:
+        """Let the market be as a scenario says, from now on."""
+        now = self._timeline.now()
+        for rule in scenario.market:
+            later = rule._replace(since=now + rule.since, until=now + rule.until)
+            self.cloud.change(partial(self.cloud.twin.market.add, later))
 
     def engines(self, caller: Caller) -> Callable[[str], Any]:
         """See Provider. Each controller has engines of its own: they may remember something."""
