@@ -12,6 +12,7 @@ from typing import NamedTuple
 from windlass.catalog.load import load_catalog
 from windlass.catalog.query import Catalog
 from windlass.controller.renting import Gang, recorded, rented
+from windlass.engines.registry import ALL_OF_GOOGLE, google_engines, renter
 from windlass.planner.plan import all_failover, make_plan
 from windlass.simulation.luck import Luck
 from windlass.spec.accelerators import accelerators
@@ -27,20 +28,33 @@ WAYS = (("spot",), ("on-demand",), ("spot", "on-demand"), ("spot", FLEX_START))
 class Kind(NamedTuple):
     """What a run asks for, and of whom."""
 
-    engine: str
     accelerators: str
     machine: str = ""
+    """Empty for slices."""
     nodes_max: int = 3
+    is_managed: bool = False
+    """It is asked of the engine that rents both out, for a fee."""
+
+    @property
+    def engine(self) -> str:
+        """Who rents it out."""
+        if self.is_managed:
+            return next(name for name in google_engines() if _rents_both(name))
+        return renter([ALL_OF_GOOGLE], is_slice=not self.machine) or ""
+
+
+def _rents_both(name: str) -> bool:
+    return renter([name], is_slice=True) == renter([name], is_slice=False) == name
 
 
 KINDS = (
-    Kind("compute", "L4:1", "g2-standard-4"),
-    Kind("compute", "A100:1", "a2-highgpu-1g"),
-    Kind("compute", "T4:1", "n1-standard-4+T4:1", nodes_max=1),
-    Kind("tpu", "v5e-4", nodes_max=2),
-    Kind("tpu", "v5e-16", nodes_max=1),
-    Kind("vertex", "A100:1", "a2-highgpu-1g"),
-    Kind("vertex", "L4:1", "g2-standard-4"),
+    Kind("L4:1", "g2-standard-4"),
+    Kind("A100:1", "a2-highgpu-1g"),
+    Kind("T4:1", "n1-standard-4+T4:1", nodes_max=1),
+    Kind("v5e-4", nodes_max=2),
+    Kind("v5e-16", nodes_max=1),
+    Kind("A100:1", "a2-highgpu-1g", is_managed=True),
+    Kind("L4:1", "g2-standard-4", is_managed=True),
 )
 
 
