@@ -19,6 +19,7 @@ from windlass.engines.compute.inserts import Insert, bulk_insert, policy_insert,
 from windlass.engines.compute.instance import has_gpudirect, properties
 from windlass.engines.compute.options import ComputeOptions, options_of
 from windlass.engines.compute.placement import policy_body
+from windlass.engines.compute.scratch import SET_UP
 from windlass.errors import EngineRejected
 
 # A machine that is not needed deletes itself, so that a gang which has ended costs nothing even
@@ -104,9 +105,9 @@ def _script(
     claim: ClaimRequest, offer: Offer, options: ComputeOptions, *, agent_url: str, project: str
 ) -> str:
     order = node_order(claim, project=project, node_from="instance/name")
-    meanwhile = ""
+    meanwhile = SET_UP if options.local_ssds or offer.machine.local_ssd_gib else ""
     if has_gpudirect(claim, offer, options):
-        meanwhile = set_up(offer.machine.gpu_direct or "", machine=offer.machine.name)
+        meanwhile += set_up(offer.machine.gpu_direct or "", machine=offer.machine.name)
     manner = Manner(meanwhile=meanwhile, leave=LEAVE)
     return startup_script(order, agent_url=agent_url, manner=manner)
 
