@@ -14,6 +14,8 @@ from windlass.controller.view import Measured
 from windlass.ports.clock import Clock
 
 EVERY_S = 20.0
+FIRST_EVERY_S = 3.0
+"""Before the first save is known: until then a budget is stopped far too early."""
 ATTEMPTS_BACK = 5
 """So many attempts are looked through for a save; one that is older says little."""
 
@@ -30,7 +32,8 @@ class Measures:
         """What is known of a run whose newest attempt is this one."""
         at = self._clock.monotonic()
         number, read_at, known = self._known.get(run, (0, float("-inf"), Measured()))
-        if attempt == 0 or (number == attempt and at - read_at < EVERY_S):
+        every_s = FIRST_EVERY_S if known.save_s is None else EVERY_S
+        if attempt == 0 or (number == attempt and at - read_at < every_s):
             return known
         oldest = max(number, attempt - ATTEMPTS_BACK, 1)
         for each in range(attempt, oldest - 1, -1):

@@ -13,6 +13,7 @@ from typing import Any
 from windlass.controller.renting import Gang
 from windlass.controller.view import Wishes
 from windlass.engines.base import ClaimRequest
+from windlass.engines.lifetime import WEEK_S
 from windlass.spec.accelerators import accelerators
 from windlass.spec.canonical import from_json
 from windlass.spec.model import Accelerators, Spec
@@ -31,6 +32,8 @@ class Facts:
     gangs: tuple[Gang, ...]
     """What may be asked for, best first."""
     wishes: Wishes
+    ends_at: float | None
+    """When nothing of the run may be left; None when it may take as long as it likes."""
     labels: Mapping[str, str]
     """What everything that is made for the run is to carry."""
     options: dict[str, Any]
@@ -60,6 +63,7 @@ def facts_of(run: Run) -> Facts:
         nodes=node_count(spec, wanted),
         gangs=_gangs(spec, wanted, options),
         wishes=wishes,
+        ends_at=run.expires_at,
         labels={**spec.labels, "run": run.id, "owner": run.owner},
         options=options,
     )
@@ -113,7 +117,15 @@ def claim_request(facts: Facts, claim: Claim, *, folder: str) -> ClaimRequest:
         labels=facts.labels,
         made_at=claim.created_at,
         expires_at=claim.expires_at,
+        ends_at=_ends_at(facts, claim),
     )
+
+
+def _ends_at(facts: Facts, claim: Claim) -> float | None:
+    """The end of everything that is rented, however late it comes."""
+    if facts.ends_at is None and claim.offer:
+        return claim.created_at + WEEK_S
+    return facts.ends_at
 
 
 def claim_order(facts: Facts, claim: Claim, *, folder: str, notice_s: float) -> dict[str, Any]:

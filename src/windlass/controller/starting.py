@@ -17,7 +17,7 @@ from windlass.controller.backoff import RESTART_MAX_S
 from windlass.controller.buying import advise
 from windlass.controller.draft import Draft
 from windlass.controller.ending import is_gone
-from windlass.controller.offers import BLOCK_MAX_S, ON_DEMAND, SPOT, free, free_at
+from windlass.controller.offers import BLOCK_MAX_S, ON_DEMAND, free, free_at
 from windlass.controller.renting import Gang
 from windlass.controller.spending import meter_of
 from windlass.controller.stopping import LIVE_ATTEMPTS, end_attempt, end_run
@@ -258,14 +258,11 @@ def _ask(view: View, draft: Draft, gangs: Sequence[Gang]) -> None:
 
 
 def _expiry(view: View, draft: Draft, gang: Gang, *, others: int) -> float | None:
-    """When its machines end by themselves: with the run's time to live, or with the budget.
-
-    What waits in a queue for hours would be over before it began: there only the controller
-    watches the budget.
-    """
+    """When its machines would end by themselves, had they come at once: with the run's time to
+    live, or with the budget. What comes late is held for as long (engines/lifetime.py)."""
     ends = [] if draft.run.expires_at is None else [draft.run.expires_at]
     budget_usd = view.wishes.budget_usd
-    if budget_usd is not None and gang.usd_per_h and gang.kind in (SPOT, ON_DEMAND):
+    if budget_usd is not None and gang.usd_per_h:
         left_usd = budget_usd - meter_of(draft).spent_usd
         left_usd -= others * loser_usd(gang.usd_per_h)
         ends.append(draft.now + lasts_s(left_usd, gang.usd_per_h))

@@ -93,7 +93,10 @@ class ClaimRequest:
     made_at: float = 0.0
     """When the claim was written down."""
     expires_at: float | None = None
-    """When nothing of the claim may be left, whatever happened to us."""
+    """When its machines would have to be gone, had they come at once: they are held for as long
+    as it is from `made_at` until then, whatever happened to us."""
+    ends_at: float | None = None
+    """When nothing of the run may be left, however late machines came."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,8 @@ an engine: which node it is, a machine finds out from its own metadata.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from windlass.engines.base import ClaimRequest
@@ -20,6 +21,7 @@ from windlass.engines.bootstrap_programs import (
     HURRY,
     MACHINE,
 )
+from windlass.engines.lifetime import Lifetime
 from windlass.engines.secret_names import references
 
 AGENT = "agent.pyz"
@@ -51,6 +53,15 @@ agent=$!
 trap 'kill -TERM $agent 2>/dev/null; python3 hurry.py $agent &' TERM
 {{meanwhile}}while kill -0 $agent 2>/dev/null; do wait $agent; done
 """
+OF_GANGS = {"await.py": AWAIT, "expire.py": EXPIRE, "give_back.py": GIVE_BACK, "hurry.py": HURRY}
+"""Programs for gangs that live and die as one."""
+OF_MACHINES = {"expire.py": EXPIRE}
+"""For machines of which each ends for itself."""
+
+
+def expire(life: Lifetime, *, spare_s: int) -> str:
+    """The command that ends when a machine's time is over; `spare_s` later on all but the first."""
+    return f"python3 expire.py {life.ends_at:.0f} {life.lasts_s} {spare_s}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +75,8 @@ class Manner:
     run: str = RUN
     leave: str
     """Lines for when the agent has ended: they give the machine back."""
-    is_gang: bool = False
-    """Whether the programs for gangs that live and die as one are needed: await.py, expire.py,
-    give_back.py, hurry.py."""
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """What these lines call, by file name."""
 
 
 def startup_script(order: dict[str, Any], *, agent_url: str, manner: Manner) -> str:
@@ -75,14 +85,8 @@ def startup_script(order: dict[str, Any], *, agent_url: str, manner: Manner) -> 
         "machine.py": f"{MACHINE}\n{manner.machine}",
         "fetch.py": FETCH,
         "order.json": json.dumps(order, indent=1, sort_keys=True),
+        **manner.programs,
     }
-    if manner.is_gang:
-        files |= {
-            "await.py": AWAIT,
-            "expire.py": EXPIRE,
-            "give_back.py": GIVE_BACK,
-            "hurry.py": HURRY,
-        }
     return SCRIPT.format(
         place=PLACE,
         files="".join(FILE.format(name=name, content=text) for name, text in files.items()),

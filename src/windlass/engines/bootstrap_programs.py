@@ -79,18 +79,25 @@ while left and time.monotonic() < until:
     except OSError:
         time.sleep(1)"""
 
-# Ends when the claim's time is over by Google's clock, of which it first sees how fast it goes; on
-# other nodes than the first a little later, should the first be dead.
+# Ends when the claim's time is over by Google's clock, of which it first sees how fast it goes: at
+# a moment, or so long after the machine first came. On other nodes than the first a little later,
+# should the first be dead.
 EXPIRE = """\
 import sys
 from machine import *
-until = float(sys.argv[1])
+ends_at, lasts_s, spare_s = map(float, sys.argv[1:])
+now = google_now()
 try:
-    until += 0 if node(order()) == 0 else float(sys.argv[2])
+    came_at = float(open("came_at").read())
+except (OSError, ValueError):
+    came_at = now
+    open("came_at", "w").write(repr(came_at))
+until = min(ends_at, came_at + lasts_s)
+try:
+    until += 0 if node(order()) == 0 else spare_s
 except (OSError, KeyError, ValueError):
     pass
 rate, nap = 1.0, 1.0
-now = google_now()
 while now < until:
     began = time.monotonic()
     time.sleep(min(max((until - now) / rate / 2, 0.5), nap))

@@ -28,8 +28,9 @@ def labels(claim: ClaimRequest) -> dict[str, str]:
         CLAIM_LABEL: label_value(claim.id),
         RUN_LABEL: label_value(claim.run),
     }
-    if claim.expires_at is not None:
-        own[EXPIRY_LABEL] = str(int(claim.expires_at))
+    expires_at = claim.ends_at if claim.ends_at is not None else claim.expires_at
+    if expires_at is not None:
+        own[EXPIRY_LABEL] = str(int(expires_at))
     given = {label_value(key): label_value(value) for key, value in claim.labels.items()}
     return {**given, **own}
 

@@ -29,12 +29,12 @@ SUNDRY = (
     ("disks", "disk", True),
     ("addresses", "address", True),
     ("instanceGroupManagers", "group", False),
+    ("instanceTemplates", "template", False),
     ("resourcePolicies", "placement", False),
     ("subnetworks", "subnetwork", False),
     ("routers", "router", False),
 )
 EVERYWHERE_ONCE = (
-    ("instanceTemplates", "template"),
     ("networks", "network"),
     ("firewalls", "firewall"),
 )

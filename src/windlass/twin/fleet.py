@@ -167,10 +167,14 @@ class Fleet:
 
     def revive(self) -> None:
         """After a restart: machines that still run are looked after again, those that lost their
-        processes boot anew."""
+        processes boot anew. What a killed twin had started and not written down yet never was:
+        its number will be given to another."""
         if self._bodies is None:
             return
         living = frozenset(self._bodies.living())
+        for machine_id in sorted(living - self._live.keys()):
+            end = self._bodies.kill if machine_id in self._machines else self._bodies.delete
+            end(machine_id)
         for machine_id in list(self._live):
             machine = self._machines.get(machine_id)
             if machine is None:

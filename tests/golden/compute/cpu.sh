@@ -67,25 +67,40 @@ cat > order.json <<'WINDLASS'
  "work": "/var/lib/windlass/work"
 }
 WINDLASS
+cat > expire.py <<'WINDLASS'
+import sys
+from machine import *
+ends_at, lasts_s, spare_s = map(float, sys.argv[1:])
+now = google_now()
+try:
+    came_at = float(open("came_at").read())
+except (OSError, ValueError):
+    came_at = now
+    open("came_at", "w").write(repr(came_at))
+until = min(ends_at, came_at + lasts_s)
+try:
+    until += 0 if node(order()) == 0 else spare_s
+except (OSError, KeyError, ValueError):
+    pass
+rate, nap = 1.0, 1.0
+while now < until:
+    began = time.monotonic()
+    time.sleep(min(max((until - now) / rate / 2, 0.5), nap))
+    later = google_now()
+    rate = max(1.0, (later - now) / (time.monotonic() - began))
+    now, nap = later, min(nap * 2, 30.0)
+WINDLASS
+cat > leave.py <<'WINDLASS'
+from machine import *
+ask("DELETE", "https://compute.googleapis.com/compute/v1/projects/%s/zones/%s/instances/%s" % (
+    metadata("project/project-id"), metadata("instance/zone").rpartition("/")[2],
+    metadata("instance/name")))
+WINDLASS
+(python3 expire.py 1760086400 86380 0; python3 leave.py || poweroff) &
 for wait in 1 2 4 8 16 30 30 30; do
   python3 fetch.py gs://runs/agents/agent.pyz agent.pyz && break
   sleep $wait
 done
 python3 agent.pyz node.json
-cat > leave.py <<'WINDLASS'
-import json, os, urllib.request
-def metadata(path):
-    host = os.environ.get("GCE_METADATA_HOST", "metadata.google.internal")
-    url = "http://%s/computeMetadata/v1/%s" % (host, path)
-    request = urllib.request.Request(url, headers={"Metadata-Flavor": "Google"})
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    return opener.open(request, timeout=20).read().decode()
-token = json.loads(metadata("instance/service-accounts/default/token"))["access_token"]
-url = "https://compute.googleapis.com/compute/v1/projects/%s/zones/%s/instances/%s" % (
-    metadata("project/project-id"), metadata("instance/zone").rpartition("/")[2],
-    metadata("instance/name"))
-request = urllib.request.Request(url, method="DELETE", headers={"Authorization": "Bearer " + token})
-urllib.request.urlopen(request, timeout=60)
-WINDLASS
 python3 leave.py
 poweroff

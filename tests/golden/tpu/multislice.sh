@@ -94,13 +94,19 @@ WINDLASS
 cat > expire.py <<'WINDLASS'
 import sys
 from machine import *
-until = float(sys.argv[1])
+ends_at, lasts_s, spare_s = map(float, sys.argv[1:])
+now = google_now()
 try:
-    until += 0 if node(order()) == 0 else float(sys.argv[2])
+    came_at = float(open("came_at").read())
+except (OSError, ValueError):
+    came_at = now
+    open("came_at", "w").write(repr(came_at))
+until = min(ends_at, came_at + lasts_s)
+try:
+    until += 0 if node(order()) == 0 else spare_s
 except (OSError, KeyError, ValueError):
     pass
 rate, nap = 1.0, 1.0
-now = google_now()
 while now < until:
     began = time.monotonic()
     time.sleep(min(max((until - now) / rate / 2, 0.5), nap))
@@ -136,7 +142,7 @@ while os.path.exists("/proc/%d" % agent):
     os.kill(agent, signal.SIGUSR1)
     break
 WINDLASS
-(python3 expire.py 1760086400 180; python3 give_back.py 'https://tpu.googleapis.com/v2/projects/lab/locations/us-central1-a/queuedResources/w-train-1-0?force=true') &
+(python3 expire.py 1760086400 86400 180; python3 give_back.py 'https://tpu.googleapis.com/v2/projects/lab/locations/us-central1-a/queuedResources/w-train-1-0?force=true') &
 for wait in 1 2 4 8 16 30 30 30; do
   python3 fetch.py gs://runs/agents/agent.pyz agent.pyz && break
   sleep $wait

@@ -99,13 +99,19 @@ WINDLASS
 cat > expire.py <<'WINDLASS'
 import sys
 from machine import *
-until = float(sys.argv[1])
+ends_at, lasts_s, spare_s = map(float, sys.argv[1:])
+now = google_now()
 try:
-    until += 0 if node(order()) == 0 else float(sys.argv[2])
+    came_at = float(open("came_at").read())
+except (OSError, ValueError):
+    came_at = now
+    open("came_at", "w").write(repr(came_at))
+until = min(ends_at, came_at + lasts_s)
+try:
+    until += 0 if node(order()) == 0 else spare_s
 except (OSError, KeyError, ValueError):
     pass
 rate, nap = 1.0, 1.0
-now = google_now()
 while now < until:
     began = time.monotonic()
     time.sleep(min(max((until - now) / rate / 2, 0.5), nap))
@@ -148,7 +154,7 @@ done
 python3 agent.pyz node.json &
 agent=$!
 trap 'kill -TERM $agent 2>/dev/null; python3 hurry.py $agent &' TERM
-(python3 expire.py 1760086400 180; kill -TERM $agent) &
+(python3 expire.py 1760086400 86400 180; kill -TERM $agent) &
 while kill -0 $agent 2>/dev/null; do wait $agent; done
 python3 await.py
 exit 0

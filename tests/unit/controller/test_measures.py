@@ -8,7 +8,7 @@ import pytest
 
 from windlass.agent import layout
 from windlass.agent.folder import DiskFolder
-from windlass.controller.measures import EVERY_S, Measures
+from windlass.controller.measures import EVERY_S, FIRST_EVERY_S, Measures
 from windlass.controller.view import Measured
 from windlass.simulation.timeline import Timeline
 
@@ -55,6 +55,13 @@ def test_a_run_that_has_not_begun_has_nothing_to_tell(measures, folder):
 def test_without_a_count_of_steps_no_share_is_known(measures, folder):
     report(folder, 1, saved(10))
     assert measures.of(folder, "r", 1, steps=None) == Measured()
+
+
+def test_the_first_save_is_not_waited_for_as_long(measures, folder, clock):
+    assert measures.of(folder, "r", 1, steps=80) == Measured()
+    report(folder, 1, saved(10, seconds=3.0))
+    later(clock, FIRST_EVERY_S)
+    assert measures.of(folder, "r", 1, steps=80).save_s == 3.0
 
 
 def test_it_is_read_now_and_then(measures, folder, clock):

@@ -218,10 +218,10 @@ def test_machines_end_by_themselves_with_the_budget_or_the_time_to_live():
     assert {one.expires_at for one in raced} == {NOW + 9700.0 + GRACE_S}
 
 
-def test_what_waits_in_a_queue_ends_with_the_time_to_live_only():
+def test_what_waits_in_a_queue_ends_with_the_budget_too():
     queued = A._replace(buy="flex-start")
     [claim] = decided(ViewOf().rented(queued, budget_usd=36.0)).change.claims
-    assert claim.expires_at is None
+    assert claim.expires_at == NOW + 3600.0 + GRACE_S
 
 
 def test_too_little_of_the_budget_for_another_start_ends_the_run():

@@ -11,7 +11,7 @@ import pytest
 
 from claims import make_claim_request
 from windlass.engines import bootstrap_programs as programs
-from windlass.engines.bootstrap import RUN_AND_HEED, Manner, node_order, startup_script
+from windlass.engines.bootstrap import OF_GANGS, RUN_AND_HEED, Manner, node_order, startup_script
 from windlass.engines.tpu import worker
 from windlass.engines.vertex import replica
 
@@ -36,7 +36,8 @@ def test_a_program_is_written_in_the_python_of_old_images(name):
 def test_a_script_is_one_that_bash_understands():
     claim = make_claim_request("r-1-0", folder="gs://b/r")
     order = node_order(claim, project="lab", node_from="instance/name")
-    manner = Manner(run=RUN_AND_HEED.format(meanwhile=""), leave="true\n", is_gang=True)
+    run = RUN_AND_HEED.format(meanwhile="")
+    manner = Manner(run=run, leave="true\n", programs=OF_GANGS)
     script = startup_script(order, agent_url="gs://b/agent.pyz", manner=manner)
     subprocess.run(["bash", "-n", "-c", script], check=True)
     assert json.dumps("gs://b/r") in script
@@ -75,10 +76,39 @@ def told(spec, nodes: int, **more: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_deadman_strikes_when_the_time_is_over(tmp_path):
-    machine = "import time\ndef google_now(): return time.time()\ndef order(): return {}\n"
-    (tmp_path / "machine.py").write_text(f"{machine}def node(order): return 0\n")
-    (tmp_path / "expire.py").write_text(programs.EXPIRE)
-    command = "import time, runpy, sys; sys.argv = ['x', str(time.time() + 0.2), '60']; "
-    command += "runpy.run_path('expire.py')"
-    subprocess.run([sys.executable, "-c", command], cwd=tmp_path, check=True, timeout=10)
+NOW = 1000.0
+
+
+@pytest.mark.parametrize(
+    ("ends_in_s", "lasts_s", "node", "came_at", "expected"),
+    [
+        pytest.param(300, 9999, 0, None, 300, id="at a moment, however late it came"),
+        pytest.param(9999, 200, 0, None, 200, id="so long after it came"),
+        pytest.param(9999, 200, 0, NOW - 150, 50, id="not anew after a reboot"),
+        pytest.param(-5, 200, 0, None, 0, id="at once when it came too late"),
+        pytest.param(300, 9999, 1, None, 480, id="others later, should the first be dead"),
+    ],
+)
+def test_a_deadman_strikes_when_the_time_is_over(
+    tmp_path, ends_in_s, lasts_s, node, came_at, expected
+):
+    """Its machine's sleep is a clock's step, so that the test sees when it would have ended."""
+    machine = f"""
+import os, sys
+class time:
+    at = {NOW}
+    def monotonic(): return time.at
+    def sleep(seconds): time.at += seconds
+def google_now(): return time.at
+def order(): return {{}}
+def node(order): return {node}
+"""
+    (tmp_path / "machine.py").write_text(machine)
+    if came_at is not None:
+        (tmp_path / "came_at").write_text(repr(came_at))
+    (tmp_path / "expire.py").write_text(f"{programs.EXPIRE}\nprint(time.at)")
+    command = [sys.executable, "expire.py", str(NOW + ends_in_s), str(lasts_s), "180"]
+    done = subprocess.run(
+        command, cwd=tmp_path, check=True, timeout=10, capture_output=True, text=True
+    )
+    assert expected <= float(done.stdout) - NOW < expected + 1.0

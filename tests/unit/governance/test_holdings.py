@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from doors import PROJECT, House
 from houses import furnished, session_of
+from vms import vm
+from windlass.engines.descriptions import described
 from windlass.governance.holdings import Holding, moment, survey
 
 OURS = {"windlass": "true", "windlass-run": "r", "windlass-claim": "r-1-0"}
@@ -33,6 +37,16 @@ def test_what_may_not_be_looked_at_is_told_and_the_rest_is_seen(tmp_path):
         "buckets",
         "trainings in us-central1",
     ]
+
+
+@pytest.mark.parametrize("scope", ["global", "regions/us-central1"])
+def test_templates_are_found_whether_they_are_of_a_region_or_of_all(tmp_path, scope):
+    house = furnished(tmp_path)
+    path = f"/compute/v1/projects/{PROJECT}/{scope}/instanceTemplates"
+    body = {"name": "t", "description": described(OURS), "properties": vm()}
+    house.good("POST", "compute.googleapis.com", path, body)
+    [found] = survey(session_of(house), PROJECT, regions=REGIONS).holdings
+    assert (found.kind, found.place, found.run) == ("template", scope.rpartition("/")[2], "r")
 
 
 def test_a_project_without_anything_of_ours_is_empty(tmp_path):

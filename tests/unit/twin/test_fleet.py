@@ -190,7 +190,9 @@ def test_after_a_restart_machines_go_on_or_boot_anew(tmp_path: Path) -> None:
     again = Yard(processes=processes, clock=clock, journal=journal)
     again.market.add(Rule(room=1000))
     assert again.used(SPOT) == 4
+    processes.alive.add("started by the last twin, which was killed before it wrote that down")
     again.fleet.revive()
+    assert processes.alive == {alive.id, lost.id, warned.id}
     assert processes.words(alive) == ["resume"]
     assert processes.words(lost) == ["start"]
     assert processes.words(stopped) == []

@@ -13,6 +13,7 @@ from windlass.engines.compute.disks import disks
 from windlass.engines.compute.images import DRIVER_ON_REQUEST
 from windlass.engines.compute.options import ComputeOptions
 from windlass.engines.labels import CLAIM_LABEL, labels
+from windlass.engines.lifetime import lifetime
 from windlass.engines.networks import data_nics, network_url, subnetwork_of, subnetwork_url
 from windlass.errors import EngineRejected
 
@@ -22,8 +23,6 @@ LONGEST_RUN_S = 120 * 86_400
 SHORTEST_RUN_S = 60
 FLEX_RUN_S = (600, 7 * 86_400)
 """Its limits for flex-start."""
-DEFAULT_TTL_S = 7 * 86_400
-"""Machines of a run without `ttl` end after so long, whoever has forgotten them."""
 MODELS = {
     Buy.ON_DEMAND: "STANDARD",
     Buy.SPOT: "SPOT",
@@ -157,8 +156,7 @@ def has_gpudirect(claim: ClaimRequest, offer: Offer, options: ComputeOptions) ->
 
 
 def _run_seconds(claim: ClaimRequest, offer: Offer) -> int:
-    """From when the claim was made until nothing of it may be left."""
-    until = claim.expires_at if claim.expires_at is not None else claim.made_at + DEFAULT_TTL_S
+    """How long Compute Engine lets them run, which has limits of its own."""
     is_flexible = offer.buy is Buy.FLEX_START
     low, high = FLEX_RUN_S if is_flexible else (SHORTEST_RUN_S, LONGEST_RUN_S)
-    return int(min(max(until - claim.made_at, low), high))
+    return min(lifetime(claim, shortest_s=low).lasts_s, high)

@@ -12,38 +12,27 @@ from typing import Any
 from windlass.catalog.model import Buy, Offer
 from windlass.catalog.query import Catalog
 from windlass.engines.base import ClaimRequest
-from windlass.engines.bootstrap import Manner, node_order, startup_script
+from windlass.engines.bootstrap import OF_MACHINES, Manner, expire, node_order, startup_script
 from windlass.engines.compute.gpudirect import set_up
 from windlass.engines.compute.images import image_for
 from windlass.engines.compute.inserts import Insert, bulk_insert, policy_insert, queue_inserts
-from windlass.engines.compute.instance import has_gpudirect, properties
+from windlass.engines.compute.instance import SHORTEST_RUN_S, has_gpudirect, properties
 from windlass.engines.compute.options import ComputeOptions, options_of
 from windlass.engines.compute.placement import policy_body
 from windlass.engines.compute.scratch import SET_UP
+from windlass.engines.lifetime import lifetime
 from windlass.errors import EngineRejected
 
 # A machine that is not needed deletes itself, so that a gang which has ended costs nothing even
 # when no controller looks. Where its account may not, it turns itself off, and is deleted at its
 # expiry.
 LEAVE = """\
-cat > leave.py <<'WINDLASS'
-import json, os, urllib.request
-def metadata(path):
-    host = os.environ.get("GCE_METADATA_HOST", "metadata.google.internal")
-    url = "http://%s/computeMetadata/v1/%s" % (host, path)
-    request = urllib.request.Request(url, headers={"Metadata-Flavor": "Google"})
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    return opener.open(request, timeout=20).read().decode()
-token = json.loads(metadata("instance/service-accounts/default/token"))["access_token"]
-url = "https://compute.googleapis.com/compute/v1/projects/%s/zones/%s/instances/%s" % (
+from machine import *
+ask("DELETE", "https://compute.googleapis.com/compute/v1/projects/%s/zones/%s/instances/%s" % (
     metadata("project/project-id"), metadata("instance/zone").rpartition("/")[2],
-    metadata("instance/name"))
-request = urllib.request.Request(url, method="DELETE", headers={"Authorization": "Bearer " + token})
-urllib.request.urlopen(request, timeout=60)
-WINDLASS
-python3 leave.py
-poweroff
-"""
+    metadata("instance/name")))"""
+EARLY_S = 20
+"""So long before Compute Engine ends it a machine ends itself: its ranks are told, and can save."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,11 +94,25 @@ def _script(
     claim: ClaimRequest, offer: Offer, options: ComputeOptions, *, agent_url: str, project: str
 ) -> str:
     order = node_order(claim, project=project, node_from="instance/name")
-    meanwhile = SET_UP if options.local_ssds or offer.machine.local_ssd_gib else ""
+    meanwhile = _deadman(claim)
+    if options.local_ssds or offer.machine.local_ssd_gib:
+        meanwhile += SET_UP
     if has_gpudirect(claim, offer, options):
         meanwhile += set_up(offer.machine.gpu_direct or "", machine=offer.machine.name)
-    manner = Manner(meanwhile=meanwhile, leave=LEAVE)
+    manner = Manner(
+        meanwhile=meanwhile,
+        leave="python3 leave.py\npoweroff\n",
+        programs={**OF_MACHINES, "leave.py": LEAVE},
+    )
     return startup_script(order, agent_url=agent_url, manner=manner)
+
+
+def _deadman(claim: ClaimRequest) -> str:
+    """Compute Engine counts from when machines came, which may be late: those of a queue can come
+    when nobody wants them any more, and are given ten minutes at least."""
+    life = lifetime(claim, shortest_s=SHORTEST_RUN_S)
+    early = life._replace(lasts_s=max(life.lasts_s - EARLY_S, 0))
+    return f"({expire(early, spare_s=0)}; python3 leave.py || poweroff) &\n"
 
 
 def offer_of(claim: ClaimRequest, catalog: Catalog) -> Offer:

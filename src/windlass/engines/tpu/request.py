@@ -14,6 +14,7 @@ from windlass.catalog.query import Catalog
 from windlass.engines.base import ClaimRequest
 from windlass.engines.bootstrap import node_order, startup_script
 from windlass.engines.labels import CLAIM_LABEL, fitted, labels, request_id
+from windlass.engines.lifetime import WEEK_S, lifetime, waits_s
 from windlass.engines.marks import claim_folder
 from windlass.engines.networks import PREFIX, subnetwork_of
 from windlass.engines.options import read_options
@@ -27,8 +28,6 @@ NAME_MAX = 58
 NODES_KEY = "windlass-nodes"
 FOLDER_KEY = "windlass-folder"
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
-WEEK_S = 7 * 86_400
-"""Cloud TPU's own limit for flex-start; and how long slices of a run without `ttl` live."""
 SHORTEST_RUN_S = 60
 
 
@@ -85,7 +84,9 @@ def render(
         body={
             "tpu": {"nodeSpec": [spec]},
             # A request that was never granted must not be granted when nobody wants it any more.
-            "queueingPolicy": {"validUntilDuration": f"{_seconds(claim)}s"},
+            "queueingPolicy": {
+                "validUntilDuration": f"{waits_s(claim, shortest_s=SHORTEST_RUN_S)}s"
+            },
             **_tier(claim, offer, project=project),
         },
     )
@@ -125,7 +126,7 @@ def _script(claim: ClaimRequest, offer: Offer, agent_url: str, *, project: str) 
     return startup_script(
         order,
         agent_url=agent_url,
-        manner=manner(url, expires_at=claim.made_at + _seconds(claim)),
+        manner=manner(url, lifetime(claim, shortest_s=SHORTEST_RUN_S)),
     )
 
 
@@ -175,9 +176,10 @@ def _tier(claim: ClaimRequest, offer: Offer, *, project: str) -> dict[str, Any]:
     if offer.buy is Buy.SPOT:
         return {"spot": {}}
     if offer.buy is Buy.FLEX_START:
+        lasts_s = lifetime(claim, shortest_s=SHORTEST_RUN_S).lasts_s
         return {
             "provisioningModel": "FLEX_START",
-            "runDuration": {"maxRunDuration": f"{min(_seconds(claim), WEEK_S)}s"},
+            "runDuration": {"maxRunDuration": f"{min(lasts_s, WEEK_S)}s"},
         }
     if offer.buy is Buy.ON_DEMAND:
         return {"guaranteed": {}}
@@ -185,9 +187,3 @@ def _tier(claim: ClaimRequest, offer: Offer, *, project: str) -> dict[str, Any]:
         f"Cloud TPU sells {offer.label} as {offer.buy.value} only with a reservation",
         remedy="Name it in `where.buy`: `reservation/NAME`.",
     )
-
-
-def _seconds(claim: ClaimRequest) -> int:
-    """From when the claim was made until nothing of it may be left."""
-    until = claim.expires_at if claim.expires_at is not None else claim.made_at + WEEK_S
-    return int(max(until - claim.made_at, SHORTEST_RUN_S))

@@ -5,7 +5,8 @@ Must not rely on Cloud TPU to end anything: its API has no limit of run time.
 
 from __future__ import annotations
 
-from windlass.engines.bootstrap import RUN_AND_HEED, Manner
+from windlass.engines.bootstrap import OF_GANGS, RUN_AND_HEED, Manner, expire
+from windlass.engines.lifetime import Lifetime
 
 SPARE_S = 180
 """So long after expiry other workers wait for the first one to have given everything back."""
@@ -26,14 +27,14 @@ def environment(order):
     return {"PJRT_DEVICE": "TPU", **slices}"""
 
 
-def manner(url: str, *, expires_at: float) -> Manner:
+def manner(url: str, life: Lifetime) -> Manner:
     """How workers start; `url` is that of their queued resource."""
     give_back = f"python3 give_back.py '{url}?force=true'"
     return Manner(
         machine=MACHINE,
         # Before the agent is fetched: a slice that cannot have one must end too.
-        meanwhile=f"(python3 expire.py {expires_at:.0f} {SPARE_S}; {give_back}) &\n",
+        meanwhile=f"({expire(life, spare_s=SPARE_S)}; {give_back}) &\n",
         run=RUN_AND_HEED.format(meanwhile=""),
         leave=f"python3 await.py && {give_back}\n",
-        is_gang=True,
+        programs=OF_GANGS,
     )

@@ -5,7 +5,8 @@ Must not call Vertex AI: the end of the first replica is the end of the training
 
 from __future__ import annotations
 
-from windlass.engines.bootstrap import RUN_AND_HEED, Manner
+from windlass.engines.bootstrap import OF_GANGS, RUN_AND_HEED, Manner, expire
+from windlass.engines.lifetime import Lifetime
 
 SPARE_S = 180
 """So long after expiry other replicas wait for the first one to have ended everything."""
@@ -32,13 +33,13 @@ def environment(order):
     return {"PJRT_DEVICE": "TPU"} if order["has_tpu"] else {}"""
 
 
-def manner(*, expires_at: float) -> Manner:
+def manner(life: Lifetime) -> Manner:
     """How replicas start. A container's first process is told that it has to end, and nobody else
     is."""
-    expire = f"(python3 expire.py {expires_at:.0f} {SPARE_S}; kill -TERM $agent) &\n"
+    deadman = f"({expire(life, spare_s=SPARE_S)}; kill -TERM $agent) &\n"
     return Manner(
         machine=MACHINE,
-        run=RUN_AND_HEED.format(meanwhile=expire),
+        run=RUN_AND_HEED.format(meanwhile=deadman),
         leave="python3 await.py\nexit 0\n",
-        is_gang=True,
+        programs=OF_GANGS,
     )

@@ -14,6 +14,7 @@ from windlass.catalog.query import Catalog
 from windlass.engines.base import ClaimRequest
 from windlass.engines.bootstrap import node_order, startup_script
 from windlass.engines.labels import labels
+from windlass.engines.lifetime import lifetime, waits_s
 from windlass.engines.marks import claim_folder
 from windlass.engines.options import read_options
 from windlass.engines.vertex.images import image_for
@@ -31,8 +32,6 @@ ACCELERATORS = frozenset(
     NVIDIA_GB200 NVIDIA_RTX_PRO_6000""".split()
 )
 HYPERDISK_FAMILIES = ("a3-ultra", "a4", "c4", "n4")
-WEEK_S = 7 * 86_400
-"""Vertex AI's usual limit; and how long a run without `ttl` may take."""
 SHORTEST_RUN_S = 60
 NOTICE_S = 45
 """What ranks have, with a little more for their agents."""
@@ -177,24 +176,18 @@ def _scheduling(claim: ClaimRequest, offer: Offer) -> dict[str, Any]:
     """Only the controller restarts: Vertex AI does it neither for a worker nor for all."""
     scheduling: dict[str, Any] = {
         # Should its replicas not end by themselves, as they do when their time is over.
-        "timeout": f"{_seconds(claim) + NOTICE_S}s",
+        "timeout": f"{lifetime(claim, shortest_s=SHORTEST_RUN_S).lasts_s + NOTICE_S}s",
         "strategy": STRATEGIES[offer.buy],
         "restartJobOnWorkerRestart": False,
         "disableRetries": True,
     }
     if offer.buy is Buy.FLEX_START:
-        scheduling["maxWaitDuration"] = f"{_seconds(claim)}s"
+        scheduling["maxWaitDuration"] = f"{waits_s(claim, shortest_s=SHORTEST_RUN_S)}s"
     return scheduling
 
 
 def _script(claim: ClaimRequest, offer: Offer, agent_url: str, *, project: str) -> str:
     order = node_order(claim, project=project, node_from="")
     order |= {"nodes": claim.nodes, "has_tpu": offer.slice is not None}
-    expires_at = claim.made_at + _seconds(claim)
-    return startup_script(order, agent_url=agent_url, manner=manner(expires_at=expires_at))
-
-
-def _seconds(claim: ClaimRequest) -> int:
-    """From when the claim was made until nothing of it may be left."""
-    until = claim.expires_at if claim.expires_at is not None else claim.made_at + WEEK_S
-    return int(max(until - claim.made_at, SHORTEST_RUN_S))
+    life = lifetime(claim, shortest_s=SHORTEST_RUN_S)
+    return startup_script(order, agent_url=agent_url, manner=manner(life))

@@ -23,8 +23,15 @@ def remove(folder: Path) -> None:
                 inner.unlink()
                 continue
             inner.chmod(stat.S_IRWXU)
-            number += 1
+            number = _free(folder, number + 1)
             waiting.append(inner.rename(folder / f".gone-{number}"))
         if place != folder:
             place.rmdir()
     folder.rmdir()
+
+
+def _free(folder: Path, number: int) -> int:
+    """A number that no folder has: a removal that was cut short has left some of them."""
+    while os.path.lexists(folder / f".gone-{number}"):
+        number += 1
+    return number

@@ -23,6 +23,14 @@ def test_a_folder_deeper_than_any_path_is_removed(tmp_path):
     assert not disk.exists()
 
 
+def test_a_removal_that_was_cut_short_is_finished_by_the_next(tmp_path):
+    disk = tmp_path / "disk"
+    for name in ("a", ".gone-1", ".gone-2"):
+        (disk / name / "full").mkdir(parents=True)
+    disposal.remove(disk)
+    assert not disk.exists()
+
+
 def test_links_are_removed_and_not_followed(tmp_path):
     kept = tmp_path / "kept"
     kept.mkdir()
