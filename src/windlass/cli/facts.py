@@ -87,7 +87,7 @@ def _last_lines(folder: Folder, run: Run, attempts: tuple[Attempt, ...]) -> tupl
 
 def _losses(home: Home, run: Run) -> tuple[Loss, ...]:
     """Work that was done in vain; read only where there can be any."""
-    if not run.restarts:
+    if run.attempt < 2:
         return ()
     from windlass.cli.attach import report_of
 

@@ -23,8 +23,16 @@ from windlass.controller.backoff import (
 from windlass.controller.draft import Draft
 from windlass.controller.effects import Cancel, Decision, GiveUp, Submit
 from windlass.controller.ending import Ending, can_have_live_ranks, ending_of, is_gone
+from windlass.controller.moving import move, open_attempt
 from windlass.controller.spending import meter_claims, watch_budget
-from windlass.controller.starting import gang_of, note_refusals, racing, replace_refused, start
+from windlass.controller.starting import (
+    gang_of,
+    note_refusals,
+    racing,
+    replace_refused,
+    spares,
+    start,
+)
 from windlass.controller.stopping import LIVE_ATTEMPTS, end_run
 from windlass.controller.view import ClaimView, View
 from windlass.engines.base import Seen
@@ -48,11 +56,13 @@ def decide(view: View, now: float) -> Decision:
     watch_budget(view, draft)
     note_refusals(view, draft)
     _follow_gang(view, draft)
+    move(view, draft)
     replace_refused(view, draft)
     _close_attempt(view, draft)
     _close_claims(view, draft)
     _finish(draft)
     start(view, draft)
+    open_attempt(view, draft)
     _submit(draft)
     return draft.decision()
 
@@ -191,8 +201,11 @@ def _close_claims(view: View, draft: Draft) -> None:
     """Cancel every claim nobody wants until its engine says that it is gone."""
     attempt = draft.attempt
     is_live = attempt is not None and attempt.phase in LIVE_ATTEMPTS
+    held = {claim.id for claim in spares(draft)} if draft.run.outcome is None else set()
     for seen in view.claims:
         claim = draft.claim(seen.claim.id)
+        if claim.id in held:
+            continue
         if attempt is not None and is_live and claim.attempt == attempt.number:
             _note_loss(view, claim, draft)
             if not _is_out(draft.claim(claim.id)):
@@ -272,10 +285,11 @@ def _finish(draft: Draft) -> None:
 def _submit(draft: Draft) -> None:
     """Ask the engine for claims of the live attempt that it has not taken yet."""
     attempt = draft.attempt
-    if attempt is None or attempt.phase is not AttemptPhase.STARTING:
+    if attempt is None or attempt.phase not in LIVE_ATTEMPTS:
         return
-    for claim in draft.open_claims():
-        if claim.attempt != attempt.number or claim.phase is not ClaimPhase.ASKED or claim.refused:
+    is_starting = attempt.phase is AttemptPhase.STARTING
+    for claim in racing(draft) if is_starting else spares(draft):
+        if claim.phase is not ClaimPhase.ASKED:
             continue
         if 0 < claim.retry_at - draft.now <= SUBMIT_MAX_S:
             draft.wake(claim.retry_at)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from windlass.controller.renting_words import (
+    MOVING,
     OUT_OF_BUDGET,
     REMEDIES,
     refusals,
@@ -87,6 +88,12 @@ def explain(facts: Facts) -> Explanation:
 def _queued(facts: Facts) -> Explanation:
     run = facts.run
     wait_s = run.next_attempt_at - facts.now
+    if run.code == MOVING:
+        return Explanation(
+            headline=f"{run.id} moves from spot to on-demand machines, which are there.",
+            why=(*_history(facts), *_controller(facts)),
+            next_commands=_waiting_commands(facts),
+        )
     if waits_for_offers(run) and wait_s > 0:
         return Explanation(
             headline=f"{run.id} waits {wait_s:.0f} s: there is nothing to rent for it now.",
@@ -139,8 +146,12 @@ def _starting(facts: Facts) -> Explanation:
 def _running(facts: Facts) -> Explanation:
     run = facts.run
     why = (*_history(facts), *work_lost(facts.losses), *_controller(facts), *_nodes(facts))
+    headline = f"{run.id} is running (attempt {run.attempt})."
+    if run.code == MOVING:
+        headline = f"{run.id} is running on spot, and is to move to on-demand machines."
+        why = (_sentence(run.reason), *refusals(facts.claims), *why)
     return Explanation(
-        headline=f"{run.id} is running (attempt {run.attempt}).",
+        headline=headline,
         why=why,
         next_commands=(f"windlass attach {run.id}", f"windlass show {run.id}"),
     )
@@ -148,6 +159,12 @@ def _running(facts: Facts) -> Explanation:
 
 def _stopping(facts: Facts) -> Explanation:
     run = facts.run
+    if run.outcome is Outcome.SUCCEEDED:
+        return Explanation(
+            headline=f"{run.id} has done its work; its machines are being given back.",
+            why=_controller(facts),
+            next_commands=(f"windlass show {run.id}", f"windlass logs {run.id}"),
+        )
     why = (_sentence(run.reason), *_controller(facts), *_nodes(facts))
     commands: tuple[str, ...] = (f"windlass show {run.id}",)
     if run.wanted is not Wanted.KILL:

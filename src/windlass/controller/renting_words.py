@@ -13,6 +13,9 @@ from windlass.state.model import Claim, Run
 WAITS = frozenset({"out-of-stock", "quota-exceeded", "preempted", "waiting-to-buy"})
 """Codes of runs that wait in the queue because there is nothing to rent."""
 
+MOVING = "moving"
+"""The code of runs that are about to leave spot machines for on-demand ones."""
+
 REMEDIES = {
     "out-of-stock": "Allow more: other `where.regions`, another way to `where.buy`, other "
     "accelerators; or let it wait, it is tried again by itself.",
