@@ -6,7 +6,7 @@ import pytest
 
 from views import BEATING, NOTICE, NOW, SILENT, ViewOf, ended, left
 from windlass.controller.decide import decide
-from windlass.controller.effects import Cancel, GiveUp, KeepEarly, Submit
+from windlass.controller.effects import Cancel, GiveUp, Submit
 from windlass.engines.base import Observation, Seen
 from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase, Wanted
 
@@ -163,19 +163,6 @@ def test_the_event_of_a_preemption_says_what_follows():
     assert decision.change.events[0].message.endswith(
         "; all 0 restarts of limits.restarts are used"
     )
-
-
-UNHEARD = {
-    "up for long and nobody has reported": (60.0, SILENT, True),
-    "it has only just come up": (5.0, SILENT, False),
-    "one has reported": (60.0, BEATING, False),
-}
-
-
-@pytest.mark.parametrize(("up_for_s", "node", "is_kept"), UNHEARD.values(), ids=UNHEARD)
-def test_what_machines_say_is_kept_while_no_agent_of_theirs_is_heard(up_for_s, node, is_kept):
-    decision = decided(ViewOf().starting().nodes(SILENT, node).seen(up_for_s=up_for_s))
-    assert (KeepEarly in kinds(decision)) == is_kept
 
 
 LOSSES = {

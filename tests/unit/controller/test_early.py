@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from builders import make_claim
+from views import BEATING, NOW, SILENT, ViewOf
 from windlass.agent.folder import DiskFolder
+from windlass.controller.decide import decide
 from windlass.controller.early import EVERY_S, LINES, WIDTH, EarlyKeeper, asked, kept, readable
+from windlass.controller.effects import KeepEarly
 from windlass.errors import EngineTransient
 from windlass.simulation.timeline import Timeline
 
@@ -83,3 +86,17 @@ def test_lines_are_few_and_short_and_printable():
         str(number) for number in range(99 - LINES, 99)
     )
     assert readable(["x" * 9999, "", "\x1b[31mred\x1b[0m\x07"]) == ("x" * WIDTH, "red")
+
+
+UNHEARD = {
+    "up for long and nobody has reported": (60.0, SILENT, True),
+    "it has only just come up": (5.0, SILENT, False),
+    "one has reported": (60.0, BEATING, False),
+}
+
+
+@pytest.mark.parametrize(("up_for_s", "node", "is_kept"), UNHEARD.values(), ids=UNHEARD)
+def test_what_machines_say_is_kept_while_no_agent_of_theirs_is_heard(up_for_s, node, is_kept):
+    view = ViewOf().starting().nodes(SILENT, node).seen(up_for_s=up_for_s).view()
+    effects = [type(effect) for effect in decide(view, NOW).effects]
+    assert (KeepEarly in effects) == is_kept
