@@ -64,6 +64,9 @@ class Foresight:
                 remedy="Add `--on gcp`, or the engine that can to `where.engines`.",
             )
         self.engine = self._renter(self._chosen) or self.engine
+        from windlass.governance.containers import check_image
+
+        check_image(self._spec, self._home.engine(self.engine), path=self._path)
         return self._chosen
 
     def others(self) -> list[Candidate]:

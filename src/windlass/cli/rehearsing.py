@@ -171,7 +171,7 @@ class Play:
         at = _step_of(run, wish.preempt_at)
         if at is not None:
             screen = Cue(screen, self._stage, run, at_step=at)
-        watch = Watch(self._home, run, Choice(has_setup=True))
+        watch = Watch(self._home, run, Choice(has_setup=True), is_patient=True)
         attachment = Rehearsed(self._home, run, screen, interrupts=self._interrupts)
         ended = attachment.follow(watch)
         if ended is None:

@@ -159,6 +159,12 @@ def _running(facts: Facts) -> Explanation:
 
 def _stopping(facts: Facts) -> Explanation:
     run = facts.run
+    if run.outcome is Outcome.SUCCEEDED:
+        return Explanation(
+            headline=f"{run.id} has done its work; its machines are being given back.",
+            why=_controller(facts),
+            next_commands=(f"windlass show {run.id}", f"windlass logs {run.id}"),
+        )
     why = (_sentence(run.reason), *_controller(facts), *_nodes(facts))
     commands: tuple[str, ...] = (f"windlass show {run.id}",)
     if run.wanted is not Wanted.KILL:

@@ -112,6 +112,7 @@ def claim_request(facts: Facts, claim: Claim, *, folder: str) -> ClaimRequest:
         is_emulated=bool(facts.options.get("emulate")),
         environment=facts.options.get("environment", {}),
         secrets=facts.spec.secrets,
+        image=facts.spec.image or "",
         offer=claim.offer,
         buy=claim.buy,
         labels=facts.labels,

@@ -60,6 +60,8 @@ class Limits:
     """How long ranks have between SIGTERM and SIGKILL."""
     is_rented: bool = False
     """Its machines are rented for the run: an offer is chosen, and its price shown, before."""
+    runs_containers: bool = False
+    """Ranks run in the spec's `image`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,8 @@ class ClaimRequest:
     """What ranks inherit from the caller, where the engine runs on the caller's machine."""
     secrets: Mapping[str, str]
     """Name in the environment to name at the source; never a value."""
+    image: str = ""
+    """The spec's container, where the engine runs any; empty for one of its own choice."""
     offer: str = ""
     """What to rent, by its id in the catalog; empty where nothing is."""
     buy: str = ""

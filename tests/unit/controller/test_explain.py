@@ -184,6 +184,10 @@ CASES = {
         Facts(run=run(RunPhase.STOPPING, wanted=Wanted.KILL), now=200.0),
         ["is stopping", "windlass show r-1"],
     ),
+    "done, with machines to give back": (
+        Facts(run=run(RunPhase.STOPPING, outcome=Outcome.SUCCEEDED), now=200.0),
+        ["r-1 has done its work; its machines are being given back."],
+    ),
     "succeeded": (Facts(run=run(RunPhase.SUCCEEDED), now=200.0), ["r-1 succeeded."]),
     "stopped": (
         Facts(run=run(RunPhase.STOPPED, code="stopped-by-user"), now=200.0),
