@@ -21,7 +21,7 @@ from windlass.controller.backoff import (
     restart_delay_s,
 )
 from windlass.controller.draft import Draft
-from windlass.controller.effects import Cancel, Decision, GiveUp, Submit
+from windlass.controller.effects import Cancel, Decision, GiveUp, KeepEarly, Submit
 from windlass.controller.ending import Ending, can_have_live_ranks, ending_of, is_gone
 from windlass.controller.moving import move, open_attempt
 from windlass.controller.spending import meter_claims, watch_budget
@@ -44,6 +44,8 @@ FINAL_PHASES = {
     Outcome.STOPPED: RunPhase.STOPPED,
 }
 RESTARTED = frozenset({Outcome.LOST, Outcome.PREEMPTED})
+EARLY_S = 45.0
+"""An agent takes less than this from the start of its machine, if all is well."""
 LOST_GANG_TRIES = 2
 """So often ranks that have lost a node are asked to leave, within seconds; then they are killed."""
 
@@ -110,6 +112,7 @@ def _follow_race(view: View, draft: Draft, ours: list[ClaimView]) -> None:
         ending = ending_of(view, seen)
         if ending is None:
             waiting.append(seen)
+            _keep_early(seen, draft)
         elif len(racing(draft)) > 1:
             draft.event("fell-out", f"{seen.claim.id}: {ending.reason}", offer=seen.claim.offer)
             _avoid(view, draft, seen)
@@ -120,6 +123,13 @@ def _follow_race(view: View, draft: Draft, ours: list[ClaimView]) -> None:
     pending = [seen for seen in waiting if seen.observation.seen is Seen.PENDING]
     if pending and draft.run.phase is RunPhase.STARTING:
         draft.set_run(reason=pending[0].observation.reason, code="waiting-for-engine")
+
+
+def _keep_early(seen: ClaimView, draft: Draft) -> None:
+    """Machines that are up and have not reported may be gone before anybody can ask them why."""
+    has_reported = any(node.beat_age_s is not None or node.exit for node in seen.nodes)
+    if seen.observation.seen is Seen.RUNNING and seen.up_for_s >= EARLY_S and not has_reported:
+        draft.effect(KeepEarly(claim=seen.claim.id, handle=seen.handle))
 
 
 def _avoid(view: View, draft: Draft, gang: ClaimView) -> None:
@@ -165,6 +175,8 @@ def _end_attempt(view: View, draft: Draft, ending: Ending, *, gang: ClaimView) -
     else:
         _plan_restart(draft, ending)
         said += "; it is started again"
+    if view.is_rented and view.winner is None:  # None of its agents was ever heard.
+        said += f"; `windlass explain {draft.run.id}` shows what its machines said"
     if ending.outcome is not Outcome.SUCCEEDED:  # The end of the run says so itself.
         draft.event(ending.code, said, node=ending.node, rank=ending.rank)
 

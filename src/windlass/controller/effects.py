@@ -41,7 +41,15 @@ class Cancel:
     now: bool
 
 
-Effect = Submit | GiveUp | Open | Cancel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepEarly:
+    """Keep what the claim's machines have said so far: none of their agents has reported."""
+
+    claim: str
+    handle: str
+
+
+Effect = Submit | GiveUp | Open | Cancel | KeepEarly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

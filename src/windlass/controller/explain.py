@@ -49,12 +49,19 @@ class Facts:
     nodes: tuple[NodeFacts, ...] = ()
     last_lines: tuple[str, ...] = ()
     """The last lines of the rank that failed first (or of `setup`, when that failed)."""
+    early_lines: tuple[str, ...] = ()
+    """What machines said, when no agent of theirs was heard."""
     others: tuple[Run, ...] = ()
     """The other live runs on the same engine, oldest first."""
     restarts_max: int | None = None
     losses: tuple[Loss, ...] = ()
     """Work that was done in vain, by attempt."""
     is_controller_alive: bool = True
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What ranks printed, or else what their machines said."""
+        return self.last_lines or self.early_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +110,15 @@ def _queued(facts: Facts) -> Explanation:
         )
     if run.attempt and wait_s > 0:
         headline = f"{run.id} waits {wait_s:.0f} s before it is started again."
-        why = (*_history(facts), f"It fails soon after each start: {run.reason}.")
+        why = (
+            *_history(facts),
+            f"It fails soon after each start: {run.reason}.",
+            *_unheard(facts),
+        )
         return Explanation(
             headline=headline,
             why=why,
-            evidence=facts.last_lines,
+            evidence=facts.evidence,
             next_commands=(f"windlass logs {run.id} --tail 50", f"windlass stop {run.id}"),
         )
     headline = f"{run.id} is about to be started again." if run.attempt else f"{run.id} is queued."
@@ -140,7 +151,12 @@ def _starting(facts: Facts) -> Explanation:
     else:
         headline = f"{run.id} is starting."
         why += _nodes(facts)
-    return Explanation(headline=headline, why=tuple(why), next_commands=_waiting_commands(facts))
+    return Explanation(
+        headline=headline,
+        why=(*why, *_unheard(facts)),
+        evidence=facts.early_lines,
+        next_commands=_waiting_commands(facts),
+    )
 
 
 def _running(facts: Facts) -> Explanation:
@@ -219,7 +235,7 @@ def _failed(facts: Facts) -> Explanation:
     return Explanation(
         headline=_blame(run, attempt, symptom),
         why=(*symptom.why, *_history(facts)),
-        evidence=facts.last_lines,
+        evidence=facts.evidence,
         remedy=symptom.remedy,
         next_commands=_failed_commands(run, attempt),
     )
@@ -246,9 +262,10 @@ def _gave_up(facts: Facts, attempt: Attempt) -> Explanation:
         why=(
             f"`limits.restarts` allows {limit}.",
             f"The last loss: {attempt.reason}.",
+            *_unheard(facts),
             *_history(facts),
         ),
-        evidence=facts.last_lines,
+        evidence=facts.evidence,
         remedy="Raise `limits.restarts`, or find out why its nodes go away; a retry goes on from "
         "the last checkpoint.",
         next_commands=(f"windlass show {run.id}", f"windlass retry {run.id}"),
@@ -272,6 +289,12 @@ def _rejected(facts: Facts) -> Explanation:
 
 
 # ---- sentences they share --------------------------------------------------------------------
+
+
+def _unheard(facts: Facts) -> tuple[str, ...]:
+    if not facts.early_lines or facts.last_lines:
+        return ()
+    return ("No agent was heard from its machines; what they said themselves is below.",)
 
 
 def _history(facts: Facts) -> tuple[str, ...]:

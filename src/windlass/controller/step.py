@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from windlass.agent import layout
 from windlass.controller.decide import decide
-from windlass.controller.effects import Cancel, Decision, Effect, GiveUp, Open, Submit
+from windlass.controller.early import EarlyKeeper
+from windlass.controller.effects import Cancel, Decision, Effect, GiveUp, KeepEarly, Open, Submit
 from windlass.controller.observe import Observer
 from windlass.controller.progress import read_newest_records
 from windlass.controller.report import step_s_of
@@ -34,6 +35,7 @@ class Stepper:
     def __init__(self, site: Site, observer: Observer) -> None:
         self._site = site
         self._observer = observer
+        self._early = EarlyKeeper(site.world.clock)
 
     def step(self, lease: Lease, view: View) -> tuple[RunState, Decision]:
         """Decide and carry out; returns the run as it stands now.
@@ -79,6 +81,8 @@ class Stepper:
                 self._open(state, effect)
             case Cancel():
                 self._cancel(state, effect)
+            case KeepEarly():
+                self._keep_early(state, effect)
         return state
 
     def _submit(self, lease: Lease, state: RunState, effect: Submit) -> RunState:
@@ -129,6 +133,11 @@ class Stepper:
             self._observer.folder(state.run.id).create(layout.opened(effect.attempt), said)
         except OSError:
             return  # The next step sees that nobody has won and tries again.
+
+    def _keep_early(self, state: RunState, effect: KeepEarly) -> None:
+        claim = next(claim for claim in state.claims if claim.id == effect.claim)
+        folder, engine = self._observer.folder(claim.run), self._site.engine(claim.engine)
+        self._early.keep(folder, engine, claim, handle=effect.handle)
 
     def _cancel(self, state: RunState, effect: Cancel) -> None:
         claim = next(claim for claim in state.claims if claim.id == effect.claim)

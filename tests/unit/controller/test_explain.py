@@ -167,6 +167,15 @@ CASES = {
         ),
         ["r-1 is starting", "Not heard of yet: node 1."],
     ),
+    "starting, and unheard": (
+        Facts(
+            run=run(RunPhase.STARTING, attempt=1),
+            now=160.0,
+            claims=(make_claim("r-1", phase=ClaimPhase.SUBMITTED),),
+            early_lines=("the agent cannot be fetched",),
+        ),
+        ["No agent was heard from its machines", "the agent cannot be fetched"],
+    ),
     "running": (
         Facts(
             run=run(RunPhase.RUNNING, attempt=2),
