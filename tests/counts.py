@@ -35,6 +35,9 @@ EXAMPLES = _count("WINDLASS_EXAMPLES", 100)
 REHEARSALS = _count("WINDLASS_REHEARSALS", 1)
 """Whole runs on a twin, each with a preemption."""
 
+FORECASTS = _count("WINDLASS_FORECASTS", 10)
+"""Modelled runs against which a plan's quantiles are held."""
+
 NAMES = frozenset(
     {
         "WINDLASS_SEEDS",
@@ -43,6 +46,7 @@ NAMES = frozenset(
         "WINDLASS_KILLS",
         "WINDLASS_EXAMPLES",
         "WINDLASS_REHEARSALS",
+        "WINDLASS_FORECASTS",
     }
 )
 """The variables read here; conftest.py clears every other WINDLASS_ variable."""

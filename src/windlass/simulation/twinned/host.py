@@ -295,5 +295,5 @@ def _good(request: urllib.request.Request, told: Told) -> Told:
     return told
 
 
-def _leave(status: int = 0) -> None:
+def _leave(status: int | str = 0) -> None:
     raise SystemExit(status)

@@ -58,7 +58,8 @@ def _run(main: Generator[float, None, None]) -> Process:
     try:
         yield from main
     except SystemExit as end:
-        return int(end.code or 0)
+        # Words are printed, and are no success.
+        return 1 if isinstance(end.code, str) else int(end.code or 0)
     except OSError:
         return 1  # Nobody catches it: the interpreter prints it and ends so.
     return 0
