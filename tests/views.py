@@ -153,6 +153,25 @@ class ViewOf:
         ]
         return self
 
+    def spare(self, gang, index=0, **claim):
+        """One more claim, of the attempt after the newest: its nodes beat and wait."""
+        [first] = self._claims[:1]
+        number = self._run.attempt + 1
+        made = make_claim(
+            id=f"r-{number}-{index}",
+            attempt=number,
+            index=index,
+            handle=f"h{index}",
+            offer=gang.offer,
+            buy=gang.buy,
+            usd_per_h=gang.usd_per_h,
+            **{"phase": ClaimPhase.SUBMITTED, **claim},
+        )
+        waiting = NodeView(beat_age_s=1.0, state="waiting", exit=None)
+        up = replace(first, claim=made, handle=made.handle, nodes=(waiting, waiting), end=None)
+        self._claims.append(replace(up, observation=Observation(seen=Seen.RUNNING)))
+        return self
+
     def one(self, index, claim=None, **changes):
         """Only one of the claims looks otherwise."""
         seen = self._claims[index]

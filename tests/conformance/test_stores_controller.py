@@ -87,6 +87,28 @@ def test_14_live_runs_come_oldest_first_with_newest_attempt_and_open_claims(stor
     ]
 
 
+def test_14_an_attempt_that_is_held_has_not_begun_but_its_claims_are_known(store):
+    lease = take(store)
+    run = replace(add(store, "r", phase=RunPhase.RUNNING), attempt=1)
+    works = make_attempt("r", 1, phase=AttemptPhase.RUNNING)
+    held = make_attempt("r", 2, phase=AttemptPhase.HELD)
+    claims = tuple(
+        make_claim("r", attempt, index, phase=phase)
+        for attempt, index, phase in (
+            (1, 0, ClaimPhase.SUBMITTED),
+            (2, 0, ClaimPhase.GONE),
+            (2, 1, ClaimPhase.SUBMITTED),
+        )
+    )
+    run = store.write(lease, Change(run=run, attempts=(works, held), claims=claims))
+    expected = RunState(run=run, attempt=works, claims=claims)
+    assert store.live() == store.live(only=["r"]) == [expected]
+    assert store.list_attempts("r") == [works]
+    begun = replace(held, phase=AttemptPhase.STARTING)
+    store.write(lease, Change(run=replace(run, attempt=2), attempts=(begun,)))
+    assert store.list_attempts("r") == [works, begun]
+
+
 def test_14_some_live_runs_are_the_same_as_among_all_of_them(store):
     lease = take(store)
     run = add(store, "run-000", created_at=900.0)

@@ -20,6 +20,7 @@ from windlass.state.phases import (
     ATTEMPT_MOVES,
     CLAIM_MOVES,
     RUN_MOVES,
+    AttemptPhase,
     ClaimPhase,
     RunPhase,
     Wanted,
@@ -209,7 +210,11 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.store.list_runs() == newest_first
         for run_id in IDS:
             assert self.store.get_run(run_id) == model.runs.get(run_id)
-            attempts = [a for _, a in sorted(model.attempts.items()) if a.run == run_id]
+            attempts = [
+                a
+                for _, a in sorted(model.attempts.items())
+                if a.run == run_id and a.phase is not AttemptPhase.HELD
+            ]
             assert self.store.list_attempts(run_id) == attempts
             claims = [c for _, c in sorted(model.claims.items()) if c.run == run_id]
             assert self.store.list_claims(run_id) == claims
@@ -224,7 +229,7 @@ class StoreMachine(RuleBasedStateMachine):
                 claim
                 for _, claim in sorted(model.claims.items())
                 if claim.run == run.id
-                and (claim.phase is not ClaimPhase.GONE or claim.attempt == run.attempt)
+                and (claim.phase is not ClaimPhase.GONE or claim.attempt >= run.attempt)
             ]
 
 

@@ -19,6 +19,8 @@ from windlass.policy.meter import HOUR_S, TICK_S
 from windlass.simulation.scenario import Broken, simulate
 
 GROUPS = 12
+MOVING_SEEDS = (19, 27, 41, 55)
+"""Rented worlds in which a run leaves spot that works."""
 LOOK_S = 1.0
 """How often a run is looked at: a stop begins that much early or late."""
 
@@ -66,6 +68,8 @@ EVENTS_THAT_MUST_HAPPEN = {
     "budget-warning",
     "budget",
     "ttl",
+    "moving",
+    "moved",
 }
 
 
@@ -147,7 +151,7 @@ def test_a_budget_is_used_but_for_one_save_and_not_overspent_by_more_than_a_tick
     ]
     assert len(stopped) > 3
     for bill in stopped:
-        least = bill.budget_usd - bill.usd_per_h * (SAVE_S + LOOK_S) / HOUR_S
+        least = bill.budget_usd - bill.usd_per_h * (SAVE_S + LOOK_S) / HOUR_S - bill.kept_usd
         most = bill.budget_usd + bill.usd_per_h * TICK_S / HOUR_S
         assert least <= bill.usd <= most, bill
 
@@ -193,6 +197,19 @@ def test_a_broken_promise_is_noticed(broken, record_property):
     assert bad
     first = next(iter(bad))
     assert simulate(first, broken=broken).failures == bad[first], "a failing seed replays exactly"
+
+
+class UnheldNode(Node):
+    """An agent that starts although the attempt before its own still works."""
+
+    def __init__(self, folder, order, body, **more):
+        super().__init__(folder, order._replace(held_s=0.0), body, **more)
+
+
+def test_machines_that_do_not_wait_for_their_turn_are_noticed():
+    broken = Broken(node=UnheldNode)
+    traces = [simulate(seed, broken=broken, is_rented=True) for seed in MOVING_SEEDS]
+    assert any("two live gangs" in said for trace in traces for said in trace.failures)
 
 
 def test_a_race_without_a_fence_is_noticed():

@@ -25,6 +25,11 @@ def winner(number: int) -> str:
     return f"attempts/{number}/winner.json"
 
 
+def opened(number: int) -> str:
+    """Names the claims that were held until the attempt before was over, and may win now."""
+    return f"attempts/{number}/open.json"
+
+
 def claim(number: int, claim_id: str) -> str:
     """The folder of a claim."""
     return f"attempts/{number}/{claim_id}"

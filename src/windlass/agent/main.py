@@ -89,7 +89,9 @@ class _Loop:
         self._selector = selectors.DefaultSelector()
         self._selector.register(signals.reader, selectors.EVENT_READ)
         self._body = MachineBody(folder, order, claim, self._selector)
-        gang = Order(order.attempt, order.claim, order.node, claim.nodes, claim.notice_s)
+        gang = Order(
+            order.attempt, order.claim, order.node, claim.nodes, claim.notice_s, claim.held_s
+        )
         self._node = Node(folder, gang, self._body)
         self._watches = _watches(order, self._selector)
         self._tick_at = float("-inf")

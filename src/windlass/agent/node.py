@@ -15,6 +15,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Protocol
 
 from windlass.agent import layout
 from windlass.agent.folder import Folder
+from windlass.agent.hold import Hold
 from windlass.agent.pace import pace_of
 
 HEARTBEAT_S = 2.0
@@ -35,6 +36,7 @@ class Order(NamedTuple):
     node: int
     nodes: int
     notice_s: float
+    held_s: float = 0.0
 
 
 class Ended(NamedTuple):
@@ -89,6 +91,7 @@ class Node:
         self.body = body
         # A second start of the same node, by a submit that was delayed, is told from the first.
         self.nonce = nonce if nonce is not None else os.urandom(8).hex()
+        self._hold = Hold(folder, attempt=order.attempt, claim=order.claim, seconds=order.held_s)
         self.state = "waiting"
         self.outcome = ""
         self._beats = 0
@@ -161,11 +164,11 @@ class Node:
 
     def _while_waiting(self, now: float, wall: float) -> None:
         winner = self._read(layout.winner(self.order.attempt))
-        if winner is None and self.order.node == 0:
+        if winner is None and self._hold.look(now) and self.order.node == 0:
             winner = self._try_to_win()
-        if winner is None:
+        if winner is None and not self._hold.is_over:
             return
-        if winner.get("claim") != self.order.claim:
+        if winner is None or winner.get("claim") != self.order.claim:
             self._leave("given-up", Ended(0, reason="another claim won, or none may"), wall)
             return
         if winner["nonces"][self.order.node] != self.nonce:

@@ -55,6 +55,8 @@ class Claim(NamedTuple):
     source: Optional[str]
     env: Dict[str, str]
     notice_s: float
+    held_s: float
+    """How long at most it waits for the attempt before it to end; 0: it need not."""
     emulate_devices: Optional[int]
     checkpoint: Optional[Checkpoint]
     data: Dict[str, str]
@@ -96,6 +98,7 @@ def parse_claim(data: bytes) -> Claim:
         source=said.get("source"),
         env=said.get("env") or {},
         notice_s=float(said.get("notice_s", 30.0)),
+        held_s=float(said.get("held_s") or 0.0),
         emulate_devices=said.get("emulate_devices"),
         checkpoint=_checkpoint(kept) if kept else None,
         data=said.get("data") or {},

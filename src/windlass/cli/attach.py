@@ -192,6 +192,9 @@ def attach(
         screen.summarize(ended, report)
     else:
         _say_summary(ended, report)
+        found = home.store().get_run(ended.id)
+        if found is not None and found.phase is RunPhase.STOPPING:
+            sys.stderr.write("  its machines are being given back: see `windlass ps`\n")
     return EXIT_STATUSES[ended.phase]
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from windlass.state.model import Attempt, Run
 
 LAST_LINES = 12
+EARLY_S = 30.0
+"""Before that, a machine that says nothing is only booting."""
 
 
 def gather(home: Home, run: Run) -> Facts:
@@ -34,6 +36,7 @@ def gather(home: Home, run: Run) -> Facts:
         claims=tuple(store.list_claims(run.id)),
         nodes=nodes_of(folder, run, now=home.world.clock.now()),
         last_lines=_last_lines(folder, run, attempts),
+        early_lines=_early_lines(home, run, attempts),
         others=() if is_ended(run.phase) else _others(home, run),
         restarts_max=from_json(run.spec).limits.restarts,
         losses=_losses(home, run),
@@ -85,9 +88,24 @@ def _last_lines(folder: Folder, run: Run, attempts: tuple[Attempt, ...]) -> tupl
     return tuple(line.text for line in lines)
 
 
+def _early_lines(home: Home, run: Run, attempts: tuple[Attempt, ...]) -> tuple[str, ...]:
+    """What machines said of which no agent was ever heard: now, or when they were still there."""
+    last = attempts[-1] if attempts else None
+    if last is None or last.winner or last.started_at is not None:
+        return ()
+    from windlass.controller.early import asked, kept
+
+    now, folder = home.world.clock.now(), home.folder(run.id)
+    for claim in reversed(home.store().list_claims(run.id)):
+        is_due = claim.attempt == last.number and now - claim.created_at >= EARLY_S
+        if is_due and claim.handle and not claim.refused:
+            return asked(home.engine(claim.engine), claim.handle) or kept(folder, claim)
+    return ()
+
+
 def _losses(home: Home, run: Run) -> tuple[Loss, ...]:
     """Work that was done in vain; read only where there can be any."""
-    if not run.restarts:
+    if run.attempt < 2:
         return ()
     from windlass.cli.attach import report_of
 

@@ -171,7 +171,7 @@ class Play:
         at = _step_of(run, wish.preempt_at)
         if at is not None:
             screen = Cue(screen, self._stage, run, at_step=at)
-        watch = Watch(self._home, run, Choice(has_setup=True))
+        watch = Watch(self._home, run, Choice(has_setup=True), is_patient=True)
         attachment = Rehearsed(self._home, run, screen, interrupts=self._interrupts)
         ended = attachment.follow(watch)
         if ended is None:
@@ -204,7 +204,9 @@ class Play:
         catalog = self._home.catalog
         scenario = load_scenario(wish.scenario, catalog=catalog)
         known = outlook(scenario, delays=wish.delays, catalog=catalog)
-        foresight = Foresight(self._home, spec, spec_path, is_shown=True, circumstances=known)
+        foresight = Foresight(
+            self._home, spec, spec_path, is_shown=True, circumstances=known, is_real=False
+        )
         chosen = foresight.choose()
         assert chosen is not None, "engines of Google rent"
         if not is_json:

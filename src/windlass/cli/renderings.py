@@ -68,8 +68,10 @@ def render(home: Home, spec: Spec, path: Path, *, engine: str, offer: str | None
     """What a run of the spec would ask the engine for first: the best offer that the engine can
     take, or the one that is named."""
     from windlass.controller.preview import preview, preview_id
+    from windlass.governance.containers import check_image
 
     built = _engine(home, engine)
+    check_image(spec, built, path=path)
     folder = home.folders.new_url(preview_id(spec.name))
     refusals: list[EngineRejected] = []
     for ask, name in _asks(home, spec, path, built, offer=offer):

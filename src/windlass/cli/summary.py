@@ -54,7 +54,7 @@ def _cost_facts(cost: Cost | None) -> list[tuple[str, str]]:
         return []
     said = [f"{cost.usd:.2f} USD"]
     if cost.race_usd:
-        said.append(f"{cost.race_usd:.2f} of it for offers that lost a race")
+        said.append(f"{cost.race_usd:.2f} of it for offers that were not used")
     if cost.usd_per_h:
         said.append(f"{cost.usd_per_h:.2f} an hour now")
     return [("cost", ", ".join(said))]

@@ -5,16 +5,17 @@ Must not draw, wait or change anything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from windlass.controller.logs import Choice, Follower, LogLine, gang_size
 from windlass.controller.progress import ProgressFollower, Record
 from windlass.state.model import Event, Run
-from windlass.state.phases import is_ended
+from windlass.state.phases import Outcome, RunPhase, is_ended
 
 if TYPE_CHECKING:
     from windlass.assemble import Home
+    from windlass.state.store import Store
 
 
 BUCKET_PAUSE_S = 1.0
@@ -44,10 +45,31 @@ class News:
         return is_ended(self.run.phase) and not self.has_more
 
 
-class Watch:
-    """Follows one run. Every event, line and record is told once."""
+def as_known(store: Store, run: Run) -> Run:
+    """A run as it looks to whoever waits for its result. When every rank has ended well, all that
+    is left is to see rented machines go: that is the controller's business, and takes minutes."""
+    if run.phase is not RunPhase.STOPPING or run.outcome is not Outcome.SUCCEEDED:
+        return run
+    if not any(claim.offer for claim in store.list_claims(run.id)):
+        return run
+    ended_at = store.list_attempts(run.id)[-1].ended_at
+    return replace(run, phase=RunPhase.SUCCEEDED, ended_at=ended_at)
 
-    def __init__(self, home: Home, run: Run, choice: Choice, *, tail: int | None = None) -> None:
+
+class Watch:
+    """Follows one run. Every event, line and record is told once. A patient one follows it until
+    nothing of it is left."""
+
+    def __init__(
+        self,
+        home: Home,
+        run: Run,
+        choice: Choice,
+        *,
+        tail: int | None = None,
+        is_patient: bool = False,
+    ) -> None:
+        self._is_patient = is_patient
         self._store = home.store()
         self._folder = home.folder(run.id)
         self._run = run
@@ -107,7 +129,8 @@ class Watch:
         if version == self._version:
             return ()
         self._version = version
-        self._run = self._store.get_run(self._run.id) or self._run
+        found = self._store.get_run(self._run.id) or self._run
+        self._run = found if self._is_patient else as_known(self._store, found)
         events = tuple(self._store.list_events(self._run.id, after=self._sequence))
         if events:
             self._sequence = events[-1].sequence

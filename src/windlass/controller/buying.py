@@ -1,4 +1,4 @@
-"""Asks the buying policy how to buy next: what this run has seen, in the policy's own terms.
+"""Asks the buying policy how to buy next and whether to keep what is held, in its own terms.
 
 Must not decide: windlass.planner.buying.policy does. Pure.
 """
@@ -15,13 +15,14 @@ from windlass.controller.view import View
 from windlass.controller.zones import HOUR_S
 from windlass.planner.buying.hazards import Record
 from windlass.planner.buying.model import Holding, Observation, Place, Supply, Terms, Zone
-from windlass.planner.buying.policy import decide
+from windlass.planner.buying.policy import decide, must_leave_spot
 
 LOOK_S = 5.0
 ZONES_MAX = 6
 """So many places are told of, the best: tables are made for what they have in common."""
 SUPPLY = Supply(at_once=0.9, mean_wait_h=0.5)
 """How soon on-demand machines come: an assumption, nobody publishes it."""
+NOTHING = Holding()
 
 
 class Advice(NamedTuple):
@@ -33,35 +34,83 @@ class Advice(NamedTuple):
     reason: str
 
 
+class Need(NamedTuple):
+    """Why spot that works must be left."""
+
+    work_s: float
+    """What is left to do, on the first offer of the plan."""
+    time_s: float
+    """Until the deadline."""
+
+
+def may_buy(view: View) -> bool:
+    """Whether there is anything to decide: with a deadline, an estimate of the work, and both ways
+    to buy."""
+    if view.wishes.deadline_s is None or not all(gang.work_s for gang in view.gangs):
+        return False
+    return {gang.kind for gang in view.gangs} == {SPOT, ON_DEMAND}
+
+
 def advise(view: View, market: Market, now: float) -> Advice | None:
-    """How to buy now that nothing is held; None where there is nothing to decide: without a
-    deadline, without an estimate of the work, or with only one way to buy."""
-    gangs, deadline_s = view.gangs, view.wishes.deadline_s
-    kinds = {gang.kind for gang in gangs}
-    if deadline_s is None or kinds != {SPOT, ON_DEMAND} or not all(one.work_s for one in gangs):
+    """How to buy now that nothing is held; None where there is nothing to decide."""
+    if not may_buy(view):
         return None
-    usual = gangs[0]
-    work_h = usual.work_s / HOUR_S
-    terms = Terms(
-        work_h=work_h,
+    gangs = view.gangs
+    zones = _zones(gangs, market, now, usual=gangs[0])
+    seen = _seen(view, market, now, done=view.measured.saved_share, zones=zones)
+    decision = decide(seen, _terms(view))
+    wanted = _wanted(gangs, decision.place, decision.zone)
+    if decision.place is Place.ON_DEMAND and decision.meanwhile:
+        wanted += _wanted(gangs, Place.SPOT, decision.meanwhile)
+    return Advice(wanted, decision.hold_h * HOUR_S, decision.reason)
+
+
+def must_leave(view: View, market: Market, now: float) -> Need | None:
+    """Whether the spot machines that are held must be left for on-demand ones, though they work;
+    None while they may be kept, or nobody knows how far the run is.
+
+    What was done counts, not what is safe: a restart is taken to lose some of it already.
+    """
+    done = view.measured.done_share
+    if done is None or not may_buy(view):
+        return None
+    seen = _seen(view, market, now, done=done, holding=Holding(place=Place.SPOT))
+    if seen.work_h <= 0 or not must_leave_spot(seen, _terms(view)):
+        return None
+    return Need(work_s=seen.work_h * HOUR_S, time_s=seen.time_h * HOUR_S)
+
+
+def _terms(view: View) -> Terms:
+    usual, deadline_s = view.gangs[0], view.wishes.deadline_s
+    assert deadline_s is not None
+    return Terms(
+        work_h=usual.work_s / HOUR_S,
         deadline_h=deadline_s / HOUR_S,
         restart_h=usual.restart_s / HOUR_S,
         look_h=LOOK_S / HOUR_S,
         supply=SUPPLY,
     )
-    seen = Observation(
-        work_h=work_h * max(0.0, 1.0 - view.measured.saved_share),
+
+
+def _seen(
+    view: View,
+    market: Market,
+    now: float,
+    *,
+    done: float,
+    zones: tuple[Zone, ...] = (),
+    holding: Holding = NOTHING,
+) -> Observation:
+    deadline_s, refused_at = view.wishes.deadline_s, market.refused_at
+    assert deadline_s is not None
+    return Observation(
+        work_h=view.gangs[0].work_s / HOUR_S * max(0.0, 1.0 - done),
         time_h=(view.state.run.created_at + deadline_s - now) / HOUR_S,
-        zones=_zones(gangs, market, now, usual=usual),
-        holding=Holding(),
+        zones=zones,
+        holding=holding,
         asked=market.asked,
-        refused_h=None if market.refused_at is None else max(0.0, now - market.refused_at) / HOUR_S,
+        refused_h=None if refused_at is None else max(0.0, now - refused_at) / HOUR_S,
     )
-    decision = decide(seen, terms)
-    wanted = _wanted(gangs, decision.place, decision.zone)
-    if decision.place is Place.ON_DEMAND and decision.meanwhile:
-        wanted += _wanted(gangs, Place.SPOT, decision.meanwhile)
-    return Advice(wanted, decision.hold_h * HOUR_S, decision.reason)
 
 
 def _wanted(gangs: Sequence[Gang], place: Place, zone: str) -> list[Gang]:

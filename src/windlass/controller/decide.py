@@ -21,10 +21,18 @@ from windlass.controller.backoff import (
     restart_delay_s,
 )
 from windlass.controller.draft import Draft
-from windlass.controller.effects import Cancel, Decision, GiveUp, Submit
+from windlass.controller.effects import Cancel, Decision, GiveUp, KeepEarly, Submit
 from windlass.controller.ending import Ending, can_have_live_ranks, ending_of, is_gone
+from windlass.controller.moving import move, open_attempt
 from windlass.controller.spending import meter_claims, watch_budget
-from windlass.controller.starting import gang_of, note_refusals, racing, replace_refused, start
+from windlass.controller.starting import (
+    gang_of,
+    note_refusals,
+    racing,
+    replace_refused,
+    spares,
+    start,
+)
 from windlass.controller.stopping import LIVE_ATTEMPTS, end_run
 from windlass.controller.view import ClaimView, View
 from windlass.engines.base import Seen
@@ -36,6 +44,8 @@ FINAL_PHASES = {
     Outcome.STOPPED: RunPhase.STOPPED,
 }
 RESTARTED = frozenset({Outcome.LOST, Outcome.PREEMPTED})
+EARLY_S = 45.0
+"""An agent takes less than this from the start of its machine, if all is well."""
 LOST_GANG_TRIES = 2
 """So often ranks that have lost a node are asked to leave, within seconds; then they are killed."""
 
@@ -48,11 +58,13 @@ def decide(view: View, now: float) -> Decision:
     watch_budget(view, draft)
     note_refusals(view, draft)
     _follow_gang(view, draft)
+    move(view, draft)
     replace_refused(view, draft)
     _close_attempt(view, draft)
     _close_claims(view, draft)
     _finish(draft)
     start(view, draft)
+    open_attempt(view, draft)
     _submit(draft)
     return draft.decision()
 
@@ -100,6 +112,7 @@ def _follow_race(view: View, draft: Draft, ours: list[ClaimView]) -> None:
         ending = ending_of(view, seen)
         if ending is None:
             waiting.append(seen)
+            _keep_early(seen, draft)
         elif len(racing(draft)) > 1:
             draft.event("fell-out", f"{seen.claim.id}: {ending.reason}", offer=seen.claim.offer)
             _avoid(view, draft, seen)
@@ -110,6 +123,13 @@ def _follow_race(view: View, draft: Draft, ours: list[ClaimView]) -> None:
     pending = [seen for seen in waiting if seen.observation.seen is Seen.PENDING]
     if pending and draft.run.phase is RunPhase.STARTING:
         draft.set_run(reason=pending[0].observation.reason, code="waiting-for-engine")
+
+
+def _keep_early(seen: ClaimView, draft: Draft) -> None:
+    """Machines that are up and have not reported may be gone before anybody can ask them why."""
+    has_reported = any(node.beat_age_s is not None or node.exit for node in seen.nodes)
+    if seen.observation.seen is Seen.RUNNING and seen.up_for_s >= EARLY_S and not has_reported:
+        draft.effect(KeepEarly(claim=seen.claim.id, handle=seen.handle))
 
 
 def _avoid(view: View, draft: Draft, gang: ClaimView) -> None:
@@ -155,6 +175,8 @@ def _end_attempt(view: View, draft: Draft, ending: Ending, *, gang: ClaimView) -
     else:
         _plan_restart(draft, ending)
         said += "; it is started again"
+    if view.is_rented and view.winner is None:  # None of its agents was ever heard.
+        said += f"; `windlass explain {draft.run.id}` shows what its machines said"
     if ending.outcome is not Outcome.SUCCEEDED:  # The end of the run says so itself.
         draft.event(ending.code, said, node=ending.node, rank=ending.rank)
 
@@ -191,8 +213,11 @@ def _close_claims(view: View, draft: Draft) -> None:
     """Cancel every claim nobody wants until its engine says that it is gone."""
     attempt = draft.attempt
     is_live = attempt is not None and attempt.phase in LIVE_ATTEMPTS
+    held = {claim.id for claim in spares(draft)} if draft.run.outcome is None else set()
     for seen in view.claims:
         claim = draft.claim(seen.claim.id)
+        if claim.id in held:
+            continue
         if attempt is not None and is_live and claim.attempt == attempt.number:
             _note_loss(view, claim, draft)
             if not _is_out(draft.claim(claim.id)):
@@ -272,10 +297,11 @@ def _finish(draft: Draft) -> None:
 def _submit(draft: Draft) -> None:
     """Ask the engine for claims of the live attempt that it has not taken yet."""
     attempt = draft.attempt
-    if attempt is None or attempt.phase is not AttemptPhase.STARTING:
+    if attempt is None or attempt.phase not in LIVE_ATTEMPTS:
         return
-    for claim in draft.open_claims():
-        if claim.attempt != attempt.number or claim.phase is not ClaimPhase.ASKED or claim.refused:
+    is_starting = attempt.phase is AttemptPhase.STARTING
+    for claim in racing(draft) if is_starting else spares(draft):
+        if claim.phase is not ClaimPhase.ASKED:
             continue
         if 0 < claim.retry_at - draft.now <= SUBMIT_MAX_S:
             draft.wake(claim.retry_at)

@@ -23,6 +23,7 @@ class Draft:
         self.now = now
         self.run: Run = view.state.run
         self.attempt: Attempt | None = view.state.attempt
+        self._held: Attempt | None = None
         self._claims: dict[str, Claim] = {claim.id: claim for claim in view.state.claims}
         self._before = (self.run, self.attempt, dict(self._claims))
         self._market: Market | None = None
@@ -83,9 +84,20 @@ class Draft:
         )
         self.set_run(attempt=number)
 
+    def add_spare(self, gang: Gang, *, expires_at: float | None) -> None:
+        """One more claim of the attempt after the newest, which is held until that is over."""
+        number = self.run.attempt + 1
+        if not self.claims_of(number):
+            self._held = Attempt(
+                run=self.run.id, number=number, phase=AttemptPhase.HELD, created_at=self.now
+            )
+        self._add_claim(gang, number, expires_at=expires_at)
+
     def add_claim(self, gang: Gang, *, expires_at: float | None) -> None:
         """One more claim of the newest attempt."""
-        number = self.run.attempt
+        self._add_claim(gang, self.run.attempt, expires_at=expires_at)
+
+    def _add_claim(self, gang: Gang, number: int, *, expires_at: float | None) -> None:
         index = len(self.claims_of(number))
         claim = Claim(
             id=f"{self.run.id}-{number}-{index}",
@@ -132,8 +144,8 @@ class Draft:
     def decision(self) -> Decision:
         """Everything collected, with only the rows that changed."""
         run, attempt, claims = self._before
-        changed_attempts = (
-            () if self.attempt is None or self.attempt == attempt else (self.attempt,)
+        changed_attempts = tuple(
+            one for one in (self.attempt, self._held) if one is not None and one != attempt
         )
         changed_claims = tuple(
             claim for claim in self._claims.values() if claims.get(claim.id) != claim

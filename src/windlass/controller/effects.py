@@ -25,6 +25,14 @@ class GiveUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Open:
+    """Let claims win their attempt that were held until the attempt before had ended."""
+
+    attempt: int
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cancel:
     """Tell the engine to end the claim."""
 
@@ -33,7 +41,15 @@ class Cancel:
     now: bool
 
 
-Effect = Submit | GiveUp | Cancel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepEarly:
+    """Keep what the claim's machines have said so far: none of their agents has reported."""
+
+    claim: str
+    handle: str
+
+
+Effect = Submit | GiveUp | Open | Cancel | KeepEarly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from windlass.controller.renting_words import (
+    MOVING,
     OUT_OF_BUDGET,
     REMEDIES,
     refusals,
@@ -48,12 +49,19 @@ class Facts:
     nodes: tuple[NodeFacts, ...] = ()
     last_lines: tuple[str, ...] = ()
     """The last lines of the rank that failed first (or of `setup`, when that failed)."""
+    early_lines: tuple[str, ...] = ()
+    """What machines said, when no agent of theirs was heard."""
     others: tuple[Run, ...] = ()
     """The other live runs on the same engine, oldest first."""
     restarts_max: int | None = None
     losses: tuple[Loss, ...] = ()
     """Work that was done in vain, by attempt."""
     is_controller_alive: bool = True
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What ranks printed, or else what their machines said."""
+        return self.last_lines or self.early_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +95,12 @@ def explain(facts: Facts) -> Explanation:
 def _queued(facts: Facts) -> Explanation:
     run = facts.run
     wait_s = run.next_attempt_at - facts.now
+    if run.code == MOVING:
+        return Explanation(
+            headline=f"{run.id} moves from spot to on-demand machines, which are there.",
+            why=(*_history(facts), *_controller(facts)),
+            next_commands=_waiting_commands(facts),
+        )
     if waits_for_offers(run) and wait_s > 0:
         return Explanation(
             headline=f"{run.id} waits {wait_s:.0f} s: there is nothing to rent for it now.",
@@ -96,11 +110,15 @@ def _queued(facts: Facts) -> Explanation:
         )
     if run.attempt and wait_s > 0:
         headline = f"{run.id} waits {wait_s:.0f} s before it is started again."
-        why = (*_history(facts), f"It fails soon after each start: {run.reason}.")
+        why = (
+            *_history(facts),
+            f"It fails soon after each start: {run.reason}.",
+            *_unheard(facts),
+        )
         return Explanation(
             headline=headline,
             why=why,
-            evidence=facts.last_lines,
+            evidence=facts.evidence,
             next_commands=(f"windlass logs {run.id} --tail 50", f"windlass stop {run.id}"),
         )
     headline = f"{run.id} is about to be started again." if run.attempt else f"{run.id} is queued."
@@ -133,14 +151,23 @@ def _starting(facts: Facts) -> Explanation:
     else:
         headline = f"{run.id} is starting."
         why += _nodes(facts)
-    return Explanation(headline=headline, why=tuple(why), next_commands=_waiting_commands(facts))
+    return Explanation(
+        headline=headline,
+        why=(*why, *_unheard(facts)),
+        evidence=facts.early_lines,
+        next_commands=_waiting_commands(facts),
+    )
 
 
 def _running(facts: Facts) -> Explanation:
     run = facts.run
     why = (*_history(facts), *work_lost(facts.losses), *_controller(facts), *_nodes(facts))
+    headline = f"{run.id} is running (attempt {run.attempt})."
+    if run.code == MOVING:
+        headline = f"{run.id} is running on spot, and is to move to on-demand machines."
+        why = (_sentence(run.reason), *refusals(facts.claims), *why)
     return Explanation(
-        headline=f"{run.id} is running (attempt {run.attempt}).",
+        headline=headline,
         why=why,
         next_commands=(f"windlass attach {run.id}", f"windlass show {run.id}"),
     )
@@ -148,6 +175,12 @@ def _running(facts: Facts) -> Explanation:
 
 def _stopping(facts: Facts) -> Explanation:
     run = facts.run
+    if run.outcome is Outcome.SUCCEEDED:
+        return Explanation(
+            headline=f"{run.id} has done its work; its machines are being given back.",
+            why=_controller(facts),
+            next_commands=(f"windlass show {run.id}", f"windlass logs {run.id}"),
+        )
     why = (_sentence(run.reason), *_controller(facts), *_nodes(facts))
     commands: tuple[str, ...] = (f"windlass show {run.id}",)
     if run.wanted is not Wanted.KILL:
@@ -202,7 +235,7 @@ def _failed(facts: Facts) -> Explanation:
     return Explanation(
         headline=_blame(run, attempt, symptom),
         why=(*symptom.why, *_history(facts)),
-        evidence=facts.last_lines,
+        evidence=facts.evidence,
         remedy=symptom.remedy,
         next_commands=_failed_commands(run, attempt),
     )
@@ -229,9 +262,10 @@ def _gave_up(facts: Facts, attempt: Attempt) -> Explanation:
         why=(
             f"`limits.restarts` allows {limit}.",
             f"The last loss: {attempt.reason}.",
+            *_unheard(facts),
             *_history(facts),
         ),
-        evidence=facts.last_lines,
+        evidence=facts.evidence,
         remedy="Raise `limits.restarts`, or find out why its nodes go away; a retry goes on from "
         "the last checkpoint.",
         next_commands=(f"windlass show {run.id}", f"windlass retry {run.id}"),
@@ -255,6 +289,12 @@ def _rejected(facts: Facts) -> Explanation:
 
 
 # ---- sentences they share --------------------------------------------------------------------
+
+
+def _unheard(facts: Facts) -> tuple[str, ...]:
+    if not facts.early_lines or facts.last_lines:
+        return ()
+    return ("No agent was heard from its machines; what they said themselves is below.",)
 
 
 def _history(facts: Facts) -> tuple[str, ...]:

@@ -36,11 +36,16 @@ class Measures:
         if attempt == 0 or (number == attempt and at - read_at < every_s):
             return known
         oldest = max(number, attempt - ATTEMPTS_BACK, 1)
+        newest: Record | None = None
         for each in range(attempt, oldest - 1, -1):
-            saves = [one for one in read_newest_records(folder, each) if one.event == "saved"]
+            records = read_newest_records(folder, each)
+            newest = newest or (records[-1] if records else None)
+            saves = [one for one in records if one.event == "saved"]
             if saves:
                 known = _measured(saves, steps)
                 break
+        if newest is not None:
+            known = replace(known, done_share=_share(newest, steps) if steps else None)
         self._known[run] = (attempt, at, known)
         return known
 
@@ -64,7 +69,11 @@ class Measures:
 
 def _measured(saves: list[Record], steps: int | None) -> Measured:
     took = saves[-1].metrics.get("seconds")
-    share = min(1.0, saves[-1].step / steps) if steps else 0.0
     return Measured(
-        save_s=float(took) if isinstance(took, int | float) else None, saved_share=share
+        save_s=float(took) if isinstance(took, int | float) else None,
+        saved_share=_share(saves[-1], steps) if steps else 0.0,
     )
+
+
+def _share(record: Record, steps: int) -> float:
+    return min(1.0, record.step / steps)

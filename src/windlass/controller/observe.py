@@ -254,6 +254,7 @@ def _must_go(state: RunState, claim: Claim) -> bool:
     attempt = state.attempt
     if claim.phase is ClaimPhase.CANCELLING:
         return True
-    if attempt is None or claim.attempt != attempt.number:
+    if attempt is None or claim.attempt < attempt.number:
         return True
-    return attempt.phase in (AttemptPhase.ENDING, AttemptPhase.ENDED)
+    is_spare = claim.attempt > attempt.number
+    return not is_spare and attempt.phase in (AttemptPhase.ENDING, AttemptPhase.ENDED)

@@ -43,6 +43,16 @@ class Block(NamedTuple):
         return self.until is None or 0 < self.until - now <= BLOCK_MAX_S
 
 
+class Moving(NamedTuple):
+    """A move from spot to on-demand that was decided."""
+
+    attempt: int
+    """The one that is to be left; machines are asked for as claims of the next."""
+    reason: str
+    again_at: float = 0.0
+    """Before that nothing more is asked for: it was called off."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Market:
     """What a run has learnt while renting."""
@@ -58,6 +68,8 @@ class Market:
     """The user was told that most of the budget is spent."""
     is_capped: bool = False
     """The user was told that no more racers are asked for."""
+    moving: Moving | None = None
+    """The newest move; of an attempt that was left it says only why."""
 
     def block_of(self, gang: Gang, now: float) -> Block | None:
         """What keeps it from being asked for now: what lasts longest."""
@@ -134,7 +146,8 @@ def market_of(text: str) -> Market:
     known = json.loads(text)
     blocks = {key: Block(*block) for key, block in known.pop("blocks", {}).items()}
     zones = {zone: ZoneRecord(*record) for zone, record in known.pop("zones", {}).items()}
-    return Market(blocks=blocks, zones=zones, **known)
+    moving = Moving(*known.pop("moving")) if "moving" in known else None
+    return Market(blocks=blocks, zones=zones, moving=moving, **known)
 
 
 def market_text(market: Market) -> str:
@@ -146,6 +159,7 @@ def market_text(market: Market) -> str:
         "refused_at": market.refused_at,
         "is_warned": market.is_warned,
         "is_capped": market.is_capped,
+        "moving": market.moving,
     }
     return json.dumps({key: value for key, value in said.items() if value}, sort_keys=True)
 

@@ -13,11 +13,16 @@ from windlass.state.model import Claim, Run
 WAITS = frozenset({"out-of-stock", "quota-exceeded", "preempted", "waiting-to-buy"})
 """Codes of runs that wait in the queue because there is nothing to rent."""
 
+MOVING = "moving"
+"""The code of runs that are about to leave spot machines for on-demand ones."""
+
 REMEDIES = {
     "out-of-stock": "Allow more: other `where.regions`, another way to `where.buy`, other "
     "accelerators; or let it wait, it is tried again by itself.",
     "quota-exceeded": "Ask Google for more quota (Console: IAM & Admin, Quotas), or allow other "
     "`where.regions` or another way to `where.buy`; then `windlass retry` it.",
+    "place-unfit": "Make what the message names in that place (`windlass network up --region …` "
+    "for subnetworks), or leave it out of `where.regions`; then `windlass retry` it.",
     "permission-missing": "Grant the role that the message names, then `windlass retry` it.",
     "api-disabled": "Turn the API on that the message names, then `windlass retry` it.",
     "credentials-missing": "Log in (`gcloud auth application-default login`), then `windlass "

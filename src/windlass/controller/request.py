@@ -112,6 +112,7 @@ def claim_request(facts: Facts, claim: Claim, *, folder: str) -> ClaimRequest:
         is_emulated=bool(facts.options.get("emulate")),
         environment=facts.options.get("environment", {}),
         secrets=facts.spec.secrets,
+        image=facts.spec.image or "",
         offer=claim.offer,
         buy=claim.buy,
         labels=facts.labels,
@@ -128,8 +129,11 @@ def _ends_at(facts: Facts, claim: Claim) -> float | None:
     return facts.ends_at
 
 
-def claim_order(facts: Facts, claim: Claim, *, folder: str, notice_s: float) -> dict[str, Any]:
-    """What the agents of the claim read: `claim.json` in the run folder."""
+def claim_order(
+    facts: Facts, claim: Claim, *, folder: str, notice_s: float, held_s: float = 0.0
+) -> dict[str, Any]:
+    """What the agents of the claim read: `claim.json` in the run folder. With `held_s` they wait
+    so long at most until they may start."""
     spec, wanted = facts.spec, wanted_of(facts, claim)
     is_emulated = bool(facts.options.get("emulate"))
     return {
@@ -146,6 +150,7 @@ def claim_order(facts: Facts, claim: Claim, *, folder: str, notice_s: float) -> 
         "source": facts.options.get("source"),
         "env": dict(spec.env),
         "notice_s": notice_s,
+        "held_s": held_s,
         "secrets": sorted(spec.secrets),
         "emulate_devices": devices_per_node(wanted) if is_emulated else None,
         "accelerator": wanted.name if wanted and not is_emulated else None,

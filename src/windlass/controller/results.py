@@ -23,7 +23,9 @@ def refused(state: RunState, claim: Claim, error: WindlassError, *, now: float) 
     """The engine has not taken it; whether to ask again is in the error's `retry`."""
     if error.retry in (Retry.LATER, Retry.AFTER_OBSERVE):
         return _ask_again(state, claim, error, now=now)
-    if error.retry is Retry.ELSEWHERE and claim.offer:
+    # What is asked for ahead must not disturb the gang that works.
+    is_spare = claim.attempt > state.run.attempt
+    if claim.offer and (is_spare or error.retry is Retry.ELSEWHERE):
         # The next decision blocks the offer and takes the next one.
         told = replace(claim, refused=error.code, error=error.message)
         return Change(run=state.run, claims=(told,))
@@ -33,6 +35,8 @@ def refused(state: RunState, claim: Claim, error: WindlassError, *, now: float) 
 def _ask_again(state: RunState, claim: Claim, error: WindlassError, *, now: float) -> Change:
     tries = claim.tries + 1
     waiting = replace(claim, tries=tries, retry_at=now + submit_delay_s(tries), error=error.message)
+    if claim.attempt > state.run.attempt:
+        return Change(run=state.run, claims=(waiting,))
     run = replace(state.run, code=error.code, reason=error.message)
     # The first refusal is news; the ones that follow only repeat it.
     events = (_event(state, error, now=now),) if claim.error != error.message else ()

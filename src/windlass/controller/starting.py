@@ -17,9 +17,9 @@ from windlass.controller.backoff import RESTART_MAX_S
 from windlass.controller.buying import advise
 from windlass.controller.draft import Draft
 from windlass.controller.ending import is_gone
-from windlass.controller.offers import BLOCK_MAX_S, ON_DEMAND, free, free_at
+from windlass.controller.offers import BLOCK_MAX_S, ON_DEMAND, SPOT, free, free_at
 from windlass.controller.renting import Gang
-from windlass.controller.spending import meter_of
+from windlass.controller.spending import meter_of, move_usd, unanswered_usd
 from windlass.controller.stopping import LIVE_ATTEMPTS, end_attempt, end_run
 from windlass.controller.view import View
 from windlass.policy.budget import is_enough, lasts_s, loser_usd, race_cap_usd
@@ -51,14 +51,30 @@ def racing(draft: Draft) -> list[Claim]:
     ]
 
 
+def spares(draft: Draft) -> list[Claim]:
+    """Claims of the attempt after the newest: asked for while that goes on, and held."""
+    return [
+        claim
+        for claim in draft.claims_of(draft.run.attempt + 1)
+        if claim.phase not in UNASKED and not claim.refused
+    ]
+
+
+def is_move(draft: Draft) -> bool:
+    """Whether the newest attempt began with machines that were asked for while another went on."""
+    moving = draft.market.moving
+    return moving is not None and moving.attempt + 1 == draft.run.attempt
+
+
 def note_refusals(view: View, draft: Draft) -> None:
     """Block what was refused: the engine said so at once, or when it had tried."""
     attempt = draft.attempt
-    if attempt is None or attempt.phase not in LIVE_ATTEMPTS:
+    if attempt is None:
         return
+    oldest = attempt.number + (attempt.phase not in LIVE_ATTEMPTS)
     for seen in view.claims:
         claim = draft.claim(seen.claim.id)
-        if claim.attempt != attempt.number or claim.phase in UNASKED:
+        if claim.attempt < oldest or claim.phase in UNASKED:
             continue
         code = claim.refused or seen.observation.refused
         if claim.phase is ClaimPhase.ASKED and _is_expired(claim, draft.now):
@@ -105,14 +121,16 @@ def start(view: View, draft: Draft) -> None:
     if 0 < wait_s <= WAIT_MAX_S:
         draft.wake(run.next_attempt_at)
         return
-    if _has_uncounted(view, draft):
+    held = spares(draft)
+    if not held and has_uncounted(view, draft):
         return
-    choice = _choose(view, draft, ())
+    choice = Choice([gang_of(view, claim) for claim in held]) if held else _choose(view, draft, ())
     if not choice.gangs:
         _wait(draft, choice)
         return
     draft.add_attempt()
-    _ask(view, draft, choice.gangs)
+    if not held:
+        _ask(view, draft, choice.gangs)
     number = draft.run.attempt
     where = f" in {_places(choice.gangs)}" if view.is_rented else ""
     message = f"attempt {number} is starting{where}{_from_checkpoint(view)}"
@@ -136,8 +154,10 @@ def replace_refused(view: View, draft: Draft) -> None:
     if view.winner is not None or draft.run.outcome is not None:
         return
     still = racing(draft)
-    if len(still) >= view.wishes.race or _has_uncounted(view, draft):
+    if len(still) >= view.wishes.race or has_uncounted(view, draft):
         return
+    if still and is_move(draft):
+        return  # What was asked for ahead needs no rival.
     is_full = len(draft.claims_of(attempt.number)) >= CLAIMS_MAX
     if still and is_full:
         return
@@ -149,7 +169,7 @@ def replace_refused(view: View, draft: Draft) -> None:
         _wait(draft, choice if not choice.gangs else choice._replace(until=draft.now))
 
 
-def _has_uncounted(view: View, draft: Draft) -> bool:
+def has_uncounted(view: View, draft: Draft) -> bool:
     """Whether a claim that was given up may have machines that nobody has counted yet: with a
     budget nothing more is asked for until it is seen, or known to be gone."""
     if view.wishes.budget_usd is None:
@@ -171,8 +191,7 @@ def _choose(view: View, draft: Draft, still: Sequence[Claim]) -> Choice:
     gangs = list(view.gangs)
     budget_usd = view.wishes.budget_usd
     if budget_usd is not None:
-        left_usd = budget_usd - meter_of(draft).spent_usd
-        gangs = [gang for gang in gangs if is_enough(left_usd, gang.usd_per_h)]
+        gangs = [gang for gang in gangs if is_enough(_left_usd(view, draft, gang), gang.usd_per_h)]
         if not gangs:
             return Choice([], None, "budget", "what is left of its budget is too little")
     advice = advise(view, draft.market, draft.now) if not still else None
@@ -252,19 +271,31 @@ def _wait(draft: Draft, choice: Choice) -> None:
 def _ask(view: View, draft: Draft, gangs: Sequence[Gang]) -> None:
     others = len(racing(draft)) + len(gangs) - 1
     for gang in gangs:
-        if gang.kind == ON_DEMAND and draft.market.refused_at is None:
-            draft.set_market(replace(draft.market, asked=draft.market.asked + 1))
-        draft.add_claim(gang, expires_at=_expiry(view, draft, gang, others=others))
+        count_ask(draft, gang)
+        others_usd = others * loser_usd(gang.usd_per_h)
+        draft.add_claim(gang, expires_at=expiry(view, draft, gang, others_usd=others_usd))
 
 
-def _expiry(view: View, draft: Draft, gang: Gang, *, others: int) -> float | None:
+def count_ask(draft: Draft, gang: Gang) -> None:
+    """On-demand is asked for; asking on and on counts once."""
+    if gang.kind == ON_DEMAND and draft.market.refused_at is None:
+        draft.set_market(replace(draft.market, asked=draft.market.asked + 1))
+
+
+def _left_usd(view: View, draft: Draft, gang: Gang) -> float:
+    """What of the budget may be spent on it: on spot, less than all where it may be left."""
+    kept_usd = (move_usd(view) or 0.0) if gang.kind == SPOT else 0.0
+    kept_usd += unanswered_usd(draft)
+    return (view.wishes.budget_usd or 0.0) - meter_of(draft).spent_usd - kept_usd
+
+
+def expiry(view: View, draft: Draft, gang: Gang, *, others_usd: float) -> float | None:
     """When its machines would end by themselves, had they come at once: with the run's time to
-    live, or with the budget. What comes late is held for as long (engines/lifetime.py)."""
+    live, or with the budget, of which what is held beside it may still use some. What comes late
+    is held for as long (engines/lifetime.py)."""
     ends = [] if draft.run.expires_at is None else [draft.run.expires_at]
-    budget_usd = view.wishes.budget_usd
-    if budget_usd is not None and gang.usd_per_h:
-        left_usd = budget_usd - meter_of(draft).spent_usd
-        left_usd -= others * loser_usd(gang.usd_per_h)
+    if view.wishes.budget_usd is not None and gang.usd_per_h:
+        left_usd = _left_usd(view, draft, gang) - others_usd
         ends.append(draft.now + lasts_s(left_usd, gang.usd_per_h))
     return min(ends, default=None)
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from windlass.agent import layout
 from windlass.controller.decide import decide
-from windlass.controller.effects import Cancel, Decision, Effect, GiveUp, Submit
+from windlass.controller.early import EarlyKeeper
+from windlass.controller.effects import Cancel, Decision, Effect, GiveUp, KeepEarly, Open, Submit
 from windlass.controller.observe import Observer
 from windlass.controller.progress import read_newest_records
 from windlass.controller.report import step_s_of
@@ -18,10 +19,14 @@ from windlass.controller.request import claim_order, claim_request
 from windlass.controller.results import refused, taken
 from windlass.controller.site import Site
 from windlass.controller.view import View
-from windlass.engines.base import Handle
+from windlass.engines.base import Handle, Limits
 from windlass.errors import CapacityError, EngineError, EngineTransient, SetupError
 from windlass.state.model import Attempt, Change, Lease, RunState
 from windlass.state.phases import AttemptPhase, ClaimPhase
+
+HANDOVER_S = 180.0
+"""How long a gang may take to save and leave, and a controller to notice: machines that are held
+for what follows it wait so much longer than for each other, and then leave by themselves."""
 
 
 class Stepper:
@@ -30,6 +35,7 @@ class Stepper:
     def __init__(self, site: Site, observer: Observer) -> None:
         self._site = site
         self._observer = observer
+        self._early = EarlyKeeper(site.world.clock)
 
     def step(self, lease: Lease, view: View) -> tuple[RunState, Decision]:
         """Decide and carry out; returns the run as it stands now.
@@ -71,8 +77,12 @@ class Stepper:
                 return self._submit(lease, state, effect)
             case GiveUp():
                 self._give_up(state, effect)
+            case Open():
+                self._open(state, effect)
             case Cancel():
                 self._cancel(state, effect)
+            case KeepEarly():
+                self._keep_early(state, effect)
         return state
 
     def _submit(self, lease: Lease, state: RunState, effect: Submit) -> RunState:
@@ -81,18 +91,25 @@ class Stepper:
         facts = self._observer.facts(state)
         url = self._site.folder_url(claim.run)
         try:
-            self._leave_order(state, effect, notice_s=engine.limits().notice_s)
+            self._leave_order(state, effect, limits=engine.limits())
             handle = engine.submit(engine.render(claim_request(facts, claim, folder=url)))
         except (EngineError, CapacityError, SetupError) as error:
             now = self._site.world.clock.now()
             return self._write(lease, state, refused(state, claim, error, now=now))
         return self._write(lease, state, taken(state, claim, handle))
 
-    def _leave_order(self, state: RunState, effect: Submit, *, notice_s: float) -> None:
+    def _leave_order(self, state: RunState, effect: Submit, *, limits: Limits) -> None:
         """Tell the agents of the claim what to do, where they will look for it."""
         claim = effect.claim
         url = self._site.folder_url(claim.run)
-        order = claim_order(self._observer.facts(state), claim, folder=url, notice_s=notice_s)
+        is_held = claim.attempt > state.run.attempt
+        order = claim_order(
+            self._observer.facts(state),
+            claim,
+            folder=url,
+            notice_s=limits.notice_s,
+            held_s=limits.start_timeout_s + HANDOVER_S if is_held else 0.0,
+        )
         name = layout.claim_file(claim.attempt, claim.id)
         try:
             self._observer.folder(claim.run).write(name, json.dumps(order, indent=1).encode())
@@ -110,6 +127,18 @@ class Stepper:
         except OSError:
             return  # The next step sees that the fence is still free and tries again.
 
+    def _open(self, state: RunState, effect: Open) -> None:
+        said = json.dumps({"claims": effect.claims}).encode()
+        try:
+            self._observer.folder(state.run.id).create(layout.opened(effect.attempt), said)
+        except OSError:
+            return  # The next step sees that nobody has won and tries again.
+
+    def _keep_early(self, state: RunState, effect: KeepEarly) -> None:
+        claim = next(claim for claim in state.claims if claim.id == effect.claim)
+        folder, engine = self._observer.folder(claim.run), self._site.engine(claim.engine)
+        self._early.keep(folder, engine, claim, handle=effect.handle)
+
     def _cancel(self, state: RunState, effect: Cancel) -> None:
         claim = next(claim for claim in state.claims if claim.id == effect.claim)
         try:
@@ -126,7 +155,7 @@ def applied(state: RunState, change: Change) -> RunState:
     kept = tuple(
         claim
         for claim in claims.values()
-        if claim.phase is not ClaimPhase.GONE or claim.attempt == number
+        if claim.phase is not ClaimPhase.GONE or claim.attempt >= number
     )
-    attempt = change.attempts[-1] if change.attempts else state.attempt
-    return RunState(run=change.run, attempt=attempt, claims=kept)
+    newest = (attempt for attempt in change.attempts if attempt.number == number)
+    return RunState(run=change.run, attempt=next(newest, state.attempt), claims=kept)

@@ -31,6 +31,8 @@ class Measured:
     """How long the newest save took."""
     saved_share: float = 0.0
     """How much of the work the newest checkpoint holds."""
+    done_share: float | None = None
+    """How much of it was done when ranks last said so; None when they never did."""
     saved_step: int | None = None
     """The newest checkpoint's, once an attempt has ended that the next one follows."""
     steps_lost: int = 0

@@ -41,7 +41,7 @@ class Observation:
     """Why, in plain words: shown by `windlass explain`."""
     refused: str = ""
     """Code of the error with which the engine has refused it for good (`out-of-stock`,
-    `quota-exceeded`); such a claim never had a machine."""
+    `quota-exceeded`, `place-unfit`); such a claim never had a machine."""
     up_at: float | None = None
     """Since when its machines are paid for, by the time of day; None where the engine does not
     say, and before there are any."""
@@ -60,6 +60,8 @@ class Limits:
     """How long ranks have between SIGTERM and SIGKILL."""
     is_rented: bool = False
     """Its machines are rented for the run: an offer is chosen, and its price shown, before."""
+    runs_containers: bool = False
+    """Ranks run in the spec's `image`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,8 @@ class ClaimRequest:
     """What ranks inherit from the caller, where the engine runs on the caller's machine."""
     secrets: Mapping[str, str]
     """Name in the environment to name at the source; never a value."""
+    image: str = ""
+    """The spec's container, where the engine runs any; empty for one of its own choice."""
     offer: str = ""
     """What to rent, by its id in the catalog; empty where nothing is."""
     buy: str = ""
@@ -172,8 +176,8 @@ class KeepsSecrets(Protocol):
 
 @runtime_checkable
 class StreamsLogs(Protocol):
-    """An engine with a log service of its own, which is read for what happens before agents are
-    up; what comes after is in the run's folder."""
+    """An engine that can tell what happens before agents are up, by a log service, a console or
+    the state of machines; what comes after is in the run's folder."""
 
     def early_lines(self, handle: Handle, *, most: int) -> Sequence[str]:
         """13. The last lines about a claim, the oldest first; empty when there are none."""

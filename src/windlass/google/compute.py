@@ -119,6 +119,16 @@ class Compute:
         for page in self.session.pages(url, what=f"listing {collection} in {scope}", query=query):
             yield from page.get("items", ())
 
+    def console(self, zone: str, name: str, *, most: int) -> str:
+        """The last bytes that an instance has printed on its serial port; none without one."""
+        url = f"{self._root}/zones/{zone}/instances/{name}/serialPort"
+        query = {"port": "1", "start": str(-most)}
+        try:
+            said = self.session.get(url, what=f"reading the console of {name}", query=query)
+        except Missing:
+            return ""
+        return str(said.get("contents", ""))
+
     def operation(self, scope: str, name: str) -> dict[str, Any] | None:
         """How far an operation is; None when Google has forgotten it."""
         return self.get(scope, "operations", name)

@@ -34,13 +34,16 @@ class Verdict(NamedTuple):
     """When the answer may change; None while nothing is spent."""
 
 
-def judge(budget_usd: float, meter: Meter, *, save_s: float | None, now: float) -> Verdict:
-    """What this spending means."""
+def judge(
+    budget_usd: float, meter: Meter, *, save_s: float | None, now: float, kept_usd: float = 0.0
+) -> Verdict:
+    """What this spending means, where a part of the budget is kept for something else."""
     lead_s = SAVE_S if save_s is None else save_s
-    is_over = meter.after(lead_s if meter.usd_per_h else 0.0) >= budget_usd
+    usable_usd = budget_usd - kept_usd
+    is_over = meter.after(lead_s if meter.usd_per_h else 0.0) >= usable_usd
     look_at = None
     if meter.usd_per_h and not is_over:
-        left_s = (budget_usd - meter.spent_usd) / meter.usd_per_h * HOUR_S - lead_s
+        left_s = (usable_usd - meter.spent_usd) / meter.usd_per_h * HOUR_S - lead_s
         warn_s = (WARN_SHARE * budget_usd - meter.spent_usd) / meter.usd_per_h * HOUR_S
         look_at = now + (warn_s if warn_s > 0 else left_s)
     return Verdict(

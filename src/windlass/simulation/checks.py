@@ -5,17 +5,22 @@ Must not look at anything the controller believes but the store: the world is as
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from windlass.policy.budget import race_cap_usd
 from windlass.policy.meter import HOUR_S, TICK_S
 from windlass.policy.totals import usd_since
 from windlass.simulation.engine import SimulatedEngine
 from windlass.simulation.gang import Training
 from windlass.spec.canonical import from_json
-from windlass.state.model import Run
+from windlass.state.model import Attempt, Run
 from windlass.state.phases import Outcome, RunPhase, Wanted, is_ended
 
 CENT = 0.01
+STARTED_AGAIN = (Outcome.LOST, Outcome.PREEMPTED, Outcome.REFUSED, Outcome.MOVED)
+HANDOVER_S = 120.0
+"""How long it takes at most, where nothing goes wrong, until a gang that was moved works again."""
 
 
 class Bill(NamedTuple):
@@ -28,13 +33,23 @@ class Bill(NamedTuple):
     usd_per_h: float
     """Its dearest claim."""
     attempts: int
+    kept_usd: float
+    """What may have been kept for a move from spot, at most."""
 
 
 class Checks:
     """Raises AssertionError with a sentence when a promise is broken."""
 
-    def __init__(self, store: Any, engine: SimulatedEngine, trainings: dict[str, Training]) -> None:
+    def __init__(
+        self,
+        store: Any,
+        engine: SimulatedEngine,
+        trainings: dict[str, Training],
+        *,
+        calm_from: float,
+    ) -> None:
         self._store = store
+        self._calm_from = calm_from
         self._engine = engine
         self._trainings = trainings
 
@@ -71,7 +86,8 @@ class Checks:
         found = {}
         for run_id in self._trainings:
             run = self._store.get_run(run_id)
-            budget_usd = from_json(run.spec).limits.budget_usd
+            limits = from_json(run.spec).limits
+            budget_usd = limits.budget_usd
             if budget_usd is not None:
                 claims = self._store.list_claims(run_id)
                 found[run_id] = Bill(
@@ -80,6 +96,7 @@ class Checks:
                     usd=self._engine.billed_usd(run_id),
                     usd_per_h=max((claim.usd_per_h for claim in claims), default=0.0),
                     attempts=run.attempt,
+                    kept_usd=0.0 if limits.deadline_s is None else race_cap_usd(budget_usd),
                 )
         return found
 
@@ -104,12 +121,13 @@ class Checks:
         if run.phase is RunPhase.SUCCEEDED and training.finished == 0:
             failures.append(f"{run_id} succeeded without finishing")
         for attempt in attempts[:-1]:
-            if attempt.outcome not in (Outcome.LOST, Outcome.PREEMPTED, Outcome.REFUSED):
+            if attempt.outcome not in STARTED_AGAIN:
                 failures.append(f"{run_id} was started again after {attempt.outcome}")
         losses = sum(one.outcome in (Outcome.LOST, Outcome.PREEMPTED) for one in attempts)
         if run.restarts > losses:
             failures.append(f"{run_id} counts {run.restarts} restarts after {losses} losses")
         failures += self._check_money(run)
+        failures += self._check_moves(run, attempts, training)
         steps = [step for _, step in training.starts]
         if steps != sorted(steps):
             failures.append(f"{run_id} resumed from an older checkpoint: {steps}")
@@ -117,6 +135,48 @@ class Checks:
         if len(claims) != len(set(claims)):
             failures.append(f"{run_id} started a claim twice: {claims}")
         return failures
+
+    def late_s(self) -> dict[str, float]:
+        """By how much each run with a deadline that succeeded was late."""
+        found = {}
+        for run_id in self._trainings:
+            run = self._store.get_run(run_id)
+            deadline_s = from_json(run.spec).limits.deadline_s
+            if deadline_s is not None and run.phase is RunPhase.SUCCEEDED:
+                found[run_id] = run.ended_at - run.created_at - deadline_s
+        return found
+
+    def moves(self) -> list[Attempt]:
+        """Every attempt that was left for on-demand."""
+        attempts = (one for run in self._trainings for one in self._store.list_attempts(run))
+        return [one for one in attempts if one.outcome is Outcome.MOVED]
+
+    def _check_moves(self, run: Run, attempts: Sequence[Attempt], training: Training) -> list[str]:
+        """What is left is spot, what it is left for on-demand. Where nothing went wrong since, and
+        there was time, the deadline is kept."""
+        buys = {claim.id: claim.buy for claim in self._store.list_claims(run.id)}
+        failures = []
+        for left, then in zip(attempts, attempts[1:], strict=False):
+            if left.outcome is not Outcome.MOVED:
+                continue
+            if buys[left.winner] != "spot" or buys.get(then.winner, "on-demand") != "on-demand":
+                failures.append(f"{run.id} moved from {left.winner} to {then.winner}")
+            if then.outcome is Outcome.SUCCEEDED:
+                failures += self._check_deadline(run, left, then, training)
+        return failures
+
+    def _check_deadline(
+        self, run: Run, left: Attempt, then: Attempt, training: Training
+    ) -> list[str]:
+        assert left.ended_at is not None and run.ended_at is not None
+        from_step = dict(training.starts)[then.winner]
+        work_s = (training.steps - from_step) * training.step_s
+        late_s = self.late_s()[run.id]
+        had_s = run.ended_at - late_s - left.ended_at
+        is_calm = left.ended_at >= self._calm_from
+        if is_calm and had_s >= work_s + HANDOVER_S and late_s > 0:
+            return [f"{run.id} missed its deadline by {late_s:.0f} s, {had_s:.0f} s after a move"]
+        return []
 
     def _check_money(self, run: Run) -> list[str]:
         """Spending ends within the budget and one tick, and the store knows of all of it."""

@@ -73,6 +73,8 @@ class SimulatedEngine:
         self._note = note
         self._sabotage = sabotage
         self.stock = Stock(timeline, luck)
+        self.spot_lives_s: tuple[float, float] | None = None
+        """How long spot machines are left to a claim, at least and at most; None: for ever."""
         self._bills: list[tuple[str, _Held]] = []
         self._answers: dict[str, CapacityError | None] = {}
         self._held: dict[str, _Held] = {}
@@ -192,6 +194,7 @@ class SimulatedEngine:
         self._note(f"{request.id} is accepted")
         gang = Gang(
             self._training(request.run),
+            self._disk(request.run),
             claim=request.id,
             attempt=request.attempt,
             nodes=request.nodes,
@@ -212,6 +215,14 @@ class SimulatedEngine:
         for index in range(request.nodes):
             slow_s = self._luck.between(2.0, 30.0)
             self._timeline.after(late_s + slow_s, partial(self._boot, request, held, index))
+        if self.spot_lives_s is not None and request.buy == "spot":
+            life_s = self._luck.between(*self.spot_lives_s)
+            self._timeline.after(life_s, partial(self._reclaim, held.gang))
+
+    def _reclaim(self, gang: Gang) -> None:
+        """Its machines are gone, without a word."""
+        for machine in gang.machines:
+            machine.vanish()
 
     def _bill(self, request: ClaimRequest, held: _Held) -> None:
         """Count what it costs, and end it when its time is over, whoever is there to do so."""

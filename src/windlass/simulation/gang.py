@@ -5,17 +5,21 @@ Must not decide anything about the gang: `windlass.agent.node.Node` does, as on 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from windlass.agent.node import Ended, Node, Order
+from windlass.agent import layout
+from windlass.agent.node import EXIT_PREEMPTED, Ended, Node, Order
+from windlass.policy.budget import SAVE_S
 from windlass.simulation.disk import Disk, SeenDisk
 from windlass.simulation.timeline import Timeline
 
 Agent = Callable[[SeenDisk, Order, "Machine"], Node]
 STEP_S = 1.0
 SAVE_EVERY = 20
+REPORT_EVERY = 20
 PEER_ERROR_S = 0.5
 
 
@@ -26,6 +30,10 @@ class Training:
     steps: int
     fails_at: int | None = None
     setup_s: float = 5.0
+    step_s: float = STEP_S
+    """What a step takes; plans say STEP_S."""
+    save_every: int = SAVE_EVERY
+    saves_on_notice: bool = False
     saved: int = 0
     """The newest committed checkpoint."""
     finished: int = 0
@@ -48,7 +56,12 @@ class Machine:
         self.has_ranks = False
         self._prepared_at: float | None = None
         order = Order(
-            attempt=gang.attempt, claim=gang.claim, node=index, nodes=gang.nodes, notice_s=30.0
+            attempt=gang.attempt,
+            claim=gang.claim,
+            node=index,
+            nodes=gang.nodes,
+            notice_s=30.0,
+            held_s=gang.held_s,
         )
         self.node = agent(disk.seen_by(lambda: self.is_cut_off), order, self)
         timeline.after(0.0, self.tick)
@@ -101,7 +114,10 @@ class Machine:
         return self.gang.ended(self.index) if self.gang.has_begun else None
 
     def warn(self, seconds: float, reason: str) -> None:
-        """See Body. These ranks save nothing on SIGTERM: the worst case."""
+        """See Body. Most ranks save nothing on SIGTERM: the worst case."""
+        self.gang.advance(self._timeline.monotonic())
+        if self.gang.training.saves_on_notice:
+            self.gang.save_and_leave()
 
     def kill(self) -> None:
         """See Body."""
@@ -122,13 +138,18 @@ class Machine:
 class Gang:
     """The machines of one claim. Steps are made only while every node has its ranks."""
 
-    def __init__(self, training: Training, *, claim: str, attempt: int, nodes: int) -> None:
+    def __init__(
+        self, training: Training, disk: Disk, *, claim: str, attempt: int, nodes: int
+    ) -> None:
         self.training = training
+        self._disk = disk
         self.claim = claim
         self.attempt = attempt
         self.nodes = nodes
         self.machines: list[Machine] = []
+        self.held_s = _held_s(disk, attempt, claim)
         self.has_begun = False
+        self._has_left = False
         self._at = 0.0
         self._step = 0.0
         self._broken_at: float | None = None
@@ -146,20 +167,43 @@ class Gang:
             self._step = float(self.training.saved)
             self._at = at
             self.training.starts.append((self.claim, self.training.saved))
+            self._report("restored")
 
     def advance(self, at: float) -> None:
         """Make the steps that the time since the last call allows."""
         ranks = [machine for machine in self.machines if machine.has_ranks]
         if self.has_begun and len(ranks) == self.nodes and self.ended(0) is None:
-            before = int(self._step)
-            self._step = min(self._step + (at - self._at) / STEP_S, float(self.training.steps))
-            saved = int(self._step) // SAVE_EVERY * SAVE_EVERY
-            if saved > before // SAVE_EVERY * SAVE_EVERY:
+            before, every = int(self._step), self.training.save_every
+            done = self._step + (at - self._at) / self.training.step_s
+            self._step = min(done, float(self.training.steps))
+            saved = int(self._step) // every * every
+            if saved > before // every * every:
                 self.training.saved = max(self.training.saved, saved)
+                self._report("saved")
+            elif int(self._step) // REPORT_EVERY > before // REPORT_EVERY:
+                self._report("")
             if self._step >= self.training.steps:
                 self.training.finished += 1
         self._notice_lost_peer(at, len(ranks))
         self._at = at
+
+    def save_and_leave(self) -> None:
+        """Ranks were told to go, and use the time they have."""
+        ranks = sum(machine.has_ranks for machine in self.machines)
+        if self.has_begun and ranks == self.nodes and self.ended(0) is None:
+            self.training.saved = max(self.training.saved, int(self._step))
+            self._report("saved")
+            self._has_left = True
+
+    def _report(self, event: str) -> None:
+        """What the runtime would write for its ranks, unless nobody can write."""
+        if any(machine.is_cut_off for machine in self.machines):
+            return
+        name = f"{layout.rank(self.attempt, self.claim, 0, 0)}/progress-00001.jsonl"
+        step = self.training.saved if event else int(self._step)
+        took = {"seconds": SAVE_S} if event == "saved" else {}
+        line = json.dumps({"step": step, "event": event, **took}).encode() + b"\n"
+        self._disk.objects[name] = self._disk.objects.get(name, b"") + line
 
     def _notice_lost_peer(self, at: float, ranks: int) -> None:
         """Ranks whose peer has vanished fail by themselves, soon after, with an error of theirs."""
@@ -175,4 +219,12 @@ class Gang:
             return Ended(1, rank=0, reason="rank 0 exited with status 1")
         if self._step >= self.training.steps:
             return Ended(0)
+        if self._has_left:
+            return Ended(EXIT_PREEMPTED, rank=0, reason="rank 0 saved and left")
         return Ended(1, rank=0, reason="connection reset by peer") if self._is_broken else None
+
+
+def _held_s(disk: Disk, attempt: int, claim: str) -> float:
+    """As its agents read it from their order."""
+    said = disk.objects.get(layout.claim_file(attempt, claim))
+    return float(json.loads(said).get("held_s") or 0.0) if said else 0.0

@@ -26,12 +26,12 @@ def region_of(zone: str) -> str:
     return zone.rpartition("-")[0]
 
 
-def offers_for(luck: Luck, *, nodes: int, work_s: float) -> str:
-    """Options of a run that may rent in some of the zones, in some order."""
+def offers_for(luck: Luck, *, nodes: int, work_s: float, kinds: tuple[str, ...] = ()) -> str:
+    """Options of a run that may rent in some of the zones, in some order, in these ways or some."""
     zones = sorted(ZONES, key=lambda _: luck.between(0.0, 1.0))[: luck.whole(1, len(ZONES))]
     if region_of(ZONES[-1]) not in {region_of(zone) for zone in zones}:
         zones.append(ZONES[-1])
-    kinds = (("spot",), ("on-demand",), ("spot", "on-demand"))[luck.whole(0, 2)]
+    kinds = kinds or (("spot",), ("on-demand",), ("spot", "on-demand"))[luck.whole(0, 2)]
     gangs = [
         Gang(
             offer=f"{zone}/{MACHINE}/{kind}",

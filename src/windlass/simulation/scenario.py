@@ -6,7 +6,7 @@ Must not be imported by production code. `simulate(seed)` gives the same trace f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -17,15 +17,15 @@ from windlass.errors import LeaseLost
 from windlass.ports.entropy import SeededEntropy
 from windlass.ports.world import World
 from windlass.simulation.checks import Bill, Checks
+from windlass.simulation.demands import TIGHT_S, Demand, renting, tight_demand
 from windlass.simulation.disk import Disk
 from windlass.simulation.engine import Sabotage, SimulatedEngine
 from windlass.simulation.gang import Training
 from windlass.simulation.luck import Luck
-from windlass.simulation.market import offers_for
 from windlass.simulation.saboteur import Crash, Fragile, SharedStore, UnfencedStore
 from windlass.simulation.timeline import Timeline
 from windlass.spec.canonical import to_json
-from windlass.spec.model import Limits, Resources, Spec, Where, Work
+from windlass.spec.model import Limits, Resources, Spec
 from windlass.state.model import Event, Lease, Run
 from windlass.state.open_store import open_store
 from windlass.state.phases import Wanted
@@ -53,18 +53,34 @@ class Trace:
     failures: list[str] = field(default_factory=list)
     faults: dict[str, int] = field(default_factory=dict)
     simulated_s: float = 0.0
+    moves: int = 0
+    """How often a run left spot that worked for on-demand."""
+    late_s: dict[str, float] = field(default_factory=dict)
+    """By how much each run with a deadline that succeeded was late; negative: it was not."""
     bills: dict[str, Bill] = field(default_factory=dict)
     """What each run with a budget has cost, by the engine's own count."""
 
 
 def simulate(
-    seed: int, *, broken: Broken | None = None, is_rented: bool = False, is_calm: bool = False
+    seed: int,
+    *,
+    broken: Broken | None = None,
+    is_rented: bool = False,
+    is_calm: bool = False,
+    is_tight: bool = False,
 ) -> Trace:
     """Run one seed to its end and check it after every event. With `is_rented` machines cost money
-    and offers run out; where it `is_calm`, nothing goes wrong."""
-    scenario = _Scenario(seed, broken or Broken(), is_rented=is_rented)
-    scenario.run(is_calm=is_calm)
-    return scenario.trace
+    and offers run out; where it `is_calm`, nothing goes wrong. Where it `is_tight`, there is one
+    run with a deadline, spot lives for an hour or so, and nothing else goes wrong."""
+    world = _Scenario(
+        seed,
+        broken or Broken(),
+        is_rented=is_rented or is_tight,
+        is_calm=is_calm or is_tight,
+        is_tight=is_tight,
+    )
+    world.run()
+    return world.trace
 
 
 class _Controller:
@@ -141,11 +157,14 @@ class _Controller:
 
 
 class _Scenario:
-    def __init__(self, seed: int, broken: Broken, *, is_rented: bool) -> None:
-        self._is_rented = is_rented
+    def __init__(
+        self, seed: int, broken: Broken, *, is_rented: bool, is_calm: bool, is_tight: bool
+    ) -> None:
+        self._is_rented, self._is_calm, self._is_tight = is_rented, is_calm, is_tight
         self.trace = Trace(seed=seed)
         self.timeline = Timeline()
         self.luck = Luck(seed)
+        self.luck.is_over = is_calm
         self._disks: dict[str, Disk] = {}
         self._trainings: dict[str, Training] = {}
         store: Any = open_store("sqlite://:memory:")
@@ -160,7 +179,8 @@ class _Scenario:
             note=self.note,
             sabotage=Sabotage(is_submit_repeatable=broken.is_submit_repeatable, node=broken.node),
         )
-        self.checks = Checks(self.store, self.engine, self._trainings)
+        calm_from = self.timeline.now() + (0.0 if is_calm else FAULTS_S)
+        self.checks = Checks(self.store, self.engine, self._trainings, calm_from=calm_from)
         self._controllers = 0
 
     def disk(self, run: str) -> Disk:
@@ -177,13 +197,13 @@ class _Scenario:
         """A step raised what no step may raise."""
         raise AssertionError(f"a step of {run} raised {bug!r}") from bug
 
-    def run(self, *, is_calm: bool) -> None:
-        self.luck.is_over = is_calm
+    def run(self) -> None:
+        self.engine.spot_lives_s = TIGHT_S if self._is_tight else None
         if self._is_rented:
             self.engine.stock.begin()
-        for index in range(self.luck.whole(1, 3)):
+        for index in range(1 if self._is_tight else self.luck.whole(1, 3)):
             self._add_run(f"run{index}")
-        if not is_calm:
+        if not self._is_calm:
             self._plan_faults()
         self.replace_controller()
         self.timeline.after(FAULTS_S, self._end_faults)
@@ -197,6 +217,8 @@ class _Scenario:
         for event in self.checks.history():
             self.note(event)
         self.trace.bills = self.checks.bills()
+        self.trace.moves = len(self.checks.moves())
+        self.trace.late_s = self.checks.late_s()
         self.trace.faults = dict(sorted(self.luck.struck.items()))
         self.trace.simulated_s = self.timeline.monotonic()
         self.store.close()
@@ -213,12 +235,14 @@ class _Scenario:
         controller = _Controller(self, self._controllers)
         self.timeline.after(self.luck.between(0.0, 20.0), controller.tick)
 
-    def _add_run(self, run_id: str) -> None:
+    def _demand(self, run_id: str) -> Demand:
+        """What one more run of this world does and asks for."""
+        if self._is_tight:
+            return tight_demand(self.luck)
         has_bug = self.luck.whole(1, 5) == 1
         training = Training(steps=self.luck.whole(10, 400), setup_s=self.luck.between(0.0, 30.0))
         if has_bug:
             training.fails_at = self.luck.whole(1, training.steps)
-        self._trainings[run_id] = training
         nodes = self.luck.whole(1, 3)
         spec = Spec(
             name=run_id,
@@ -226,10 +250,13 @@ class _Scenario:
             resources=Resources(nodes_min=nodes, nodes_max=3),
             limits=Limits(restarts=RESTARTS_MAX),
         )
-        options = "{}"
-        if self._is_rented:
-            spec = self._renting(spec, steps=training.steps)
-            options = offers_for(self.luck, nodes=nodes, work_s=float(training.steps))
+        if not self._is_rented:
+            return Demand(training, spec, "{}")
+        return renting(spec, self.luck, training=training)
+
+    def _add_run(self, run_id: str) -> None:
+        training, spec, options = self._demand(run_id)
+        self._trainings[run_id] = training
         now = self.timeline.now()
         run = Run(
             id=run_id,
@@ -243,18 +270,6 @@ class _Scenario:
         )
         event = Event(run=run_id, attempt=0, at=now, code="submitted", message="submitted")
         self.store.add_run(run, event)
-
-    def _renting(self, spec: Spec, *, steps: int) -> Spec:
-        """The spec with what matters where machines cost money, some of it now and then."""
-        luck = self.luck
-        limits = replace(
-            spec.limits,
-            budget_usd=luck.between(0.5, 30.0) if luck.whole(1, 2) == 1 else None,
-            ttl_s=luck.between(60.0, 3000.0) if luck.whole(1, 6) == 1 else None,
-            deadline_s=luck.between(1.0, 8.0) * steps if luck.whole(1, 20) == 1 else None,
-        )
-        where = Where(race=luck.whole(1, 3))
-        return replace(spec, limits=limits, where=where, work=Work(steps=steps))
 
     def _plan_faults(self) -> None:
         luck, engine, timeline = self.luck, self.engine, self.timeline

@@ -115,7 +115,7 @@ class Claim:
     """Since when its machines are paid for; None before there are any."""
     held_until: float | None = None
     is_extra: bool = False
-    """It lost a race: what it costs, the race costs."""
+    """It lost a race, or was asked for ahead and not used: what it costs, the race costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,4 +186,5 @@ class RunState:
     attempt: Attempt | None
     """The newest attempt."""
     claims: tuple[Claim, ...]
-    """Every claim of the run that is not GONE, and all of the newest attempt's."""
+    """Every claim of the run that is not GONE, and all of the newest attempt's and of one that is
+    held for after it."""

@@ -24,8 +24,10 @@ class RunPhase(StrEnum):
 
 
 class AttemptPhase(StrEnum):
-    """Where an attempt is. ENDING: decided, but its claim may still have live ranks."""
+    """Where an attempt is. HELD: machines are asked for ahead, while the attempt before it goes
+    on; it has not begun. ENDING: decided, but its claim may still have live ranks."""
 
+    HELD = "held"
     STARTING = "starting"
     RUNNING = "running"
     ENDING = "ending"
@@ -59,6 +61,8 @@ class Outcome(StrEnum):
     REJECTED = "rejected"
     REFUSED = "refused"
     """There was nothing to be had anywhere: it is asked for again."""
+    MOVED = "moved"
+    """It was left for machines that nobody takes away: it goes on there."""
     STOPPED = "stopped"
 
 
@@ -92,6 +96,7 @@ RUN_MOVES: Mapping[RunPhase, frozenset[RunPhase]] = {
 }
 
 ATTEMPT_MOVES: Mapping[AttemptPhase, frozenset[AttemptPhase]] = {
+    AttemptPhase.HELD: frozenset({AttemptPhase.STARTING}),
     AttemptPhase.STARTING: frozenset(
         {AttemptPhase.RUNNING, AttemptPhase.ENDING, AttemptPhase.ENDED}
     ),

@@ -41,15 +41,16 @@ LIVE_ATTEMPTS = f"""
     WHERE r.{LIVE} AND a.run = r.id AND a.number = r.attempt"""
 LIVE_CLAIMS = f"""
     SELECT {CLAIMS.columns_of("c")} FROM runs r CROSS JOIN claims c
-    WHERE r.{LIVE} AND c.run = r.id AND c.attempt = r.attempt
+    WHERE r.{LIVE} AND c.run = r.id AND c.attempt >= r.attempt
     UNION ALL
     SELECT {CLAIMS.columns_of("c")} FROM runs r CROSS JOIN claims c
-    WHERE r.{LIVE} AND c.run = r.id AND c.attempt <> r.attempt AND c.phase <> 'gone'"""
+    WHERE r.{LIVE} AND c.run = r.id AND c.attempt < r.attempt AND c.phase <> 'gone'"""
 
 LIVE_VERSIONS = f"SELECT id, version FROM runs WHERE {LIVE} ORDER BY created_at, id"
 NEWEST_ATTEMPT = f"{ATTEMPTS.select} WHERE run = ? AND number = ?"
 OPEN_CLAIMS = f"""
-    {CLAIMS.select} WHERE run = ? AND (attempt = ? OR phase <> 'gone') ORDER BY attempt, "index\""""
+    {CLAIMS.select} WHERE run = ? AND (attempt >= ? OR phase <> 'gone')
+    ORDER BY attempt, "index\""""
 FEW = 50
 """Up to this many runs are read one by one; more of them faster all at once."""
 
@@ -108,7 +109,7 @@ class SqlStore:
 
     def list_attempts(self, run_id: str) -> Sequence[Attempt]:
         """See Store, promise 5."""
-        sql = f"{ATTEMPTS.select} WHERE run = ? ORDER BY number"
+        sql = f"{ATTEMPTS.select} WHERE run = ? AND phase <> 'held' ORDER BY number"
         return [ATTEMPTS.value(row) for row in self._database.query(sql, (storable(run_id),))]
 
     def list_claims(self, run_id: str) -> Sequence[Claim]:

@@ -37,7 +37,7 @@ class Store(Protocol):
         """4. Newest first; every phase when none is named; created before `before`."""
 
     def list_attempts(self, run_id: str) -> Sequence[Attempt]:
-        """5. In order of their numbers."""
+        """5. In order of their numbers; one that is held has not begun."""
 
     def list_claims(self, run_id: str) -> Sequence[Claim]:
         """6. In order of attempt and index."""

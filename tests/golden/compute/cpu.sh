@@ -42,7 +42,10 @@ cat > fetch.py <<'WINDLASS'
 import sys
 from machine import *
 url, place = sys.argv[1:]
-content = ask("GET", stored(url) + "?alt=media")
+try:
+    content = ask("GET", stored(url) + "?alt=media")
+except OSError as error:
+    sys.exit("windlass: the agent cannot be fetched from %s: %s" % (url, error))
 with open(place + ".part", "wb") as file:
     file.write(content)
 os.replace(place + ".part", place)

@@ -109,6 +109,6 @@ def test_ps_has_no_column_for_dollars_where_nothing_is_rented(windlass, seeded):
 def test_show_tells_what_a_run_cost(windlass, spending):
     assert "cost  72.00 USD, 36.00 an hour now" in windlass("show", "big-1").out
     told = windlass("show", "small-1").out
-    assert "3.60 USD, 3.60 of it for offers that lost a race" in told
+    assert "3.60 USD, 3.60 of it for offers that were not used" in told
     cost = windlass("show", "big-1", "--json").document["report"]["cost"]
     assert (round(cost["usd"], 1), cost["usd_per_h"], cost["claims"]) == (72.0, 36.0, 2)

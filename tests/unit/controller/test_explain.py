@@ -48,6 +48,29 @@ CASES = {
         ),
         ["waits 40 s", "2 attempts ended before; the last: node 0 was lost."],
     ),
+    "asking for on-demand beside spot": (
+        Facts(
+            run=run(RunPhase.RUNNING, attempt=1, code="moving", reason="losing spot would miss it"),
+            now=150.0,
+            claims=(
+                make_claim("r-1", offer="a/m/spot"),
+                make_claim("r-1", 2, offer="b/m/on-demand", refused="out-of-stock", error="none"),
+            ),
+        ),
+        [
+            "running on spot, and is to move to on-demand",
+            "Losing spot would miss it.",
+            "b/m/on-demand was refused (out-of-stock): none.",
+        ],
+    ),
+    "moving": (
+        Facts(
+            run=run(RunPhase.QUEUED, attempt=1, code="moving", next_attempt_at=150.0),
+            now=150.0,
+            attempts=(ended(Outcome.MOVED, reason="left for on-demand in b"),),
+        ),
+        ["r-1 moves from spot to on-demand", "Attempt 1 ended: left for on-demand in b."],
+    ),
     "nothing to rent": (
         Facts(
             run=run(
@@ -144,6 +167,15 @@ CASES = {
         ),
         ["r-1 is starting", "Not heard of yet: node 1."],
     ),
+    "starting, and unheard": (
+        Facts(
+            run=run(RunPhase.STARTING, attempt=1),
+            now=160.0,
+            claims=(make_claim("r-1", phase=ClaimPhase.SUBMITTED),),
+            early_lines=("the agent cannot be fetched",),
+        ),
+        ["No agent was heard from its machines", "the agent cannot be fetched"],
+    ),
     "running": (
         Facts(
             run=run(RunPhase.RUNNING, attempt=2),
@@ -160,6 +192,10 @@ CASES = {
     "stopping at once": (
         Facts(run=run(RunPhase.STOPPING, wanted=Wanted.KILL), now=200.0),
         ["is stopping", "windlass show r-1"],
+    ),
+    "done, with machines to give back": (
+        Facts(run=run(RunPhase.STOPPING, outcome=Outcome.SUCCEEDED), now=200.0),
+        ["r-1 has done its work; its machines are being given back."],
     ),
     "succeeded": (Facts(run=run(RunPhase.SUCCEEDED), now=200.0), ["r-1 succeeded."]),
     "stopped": (

@@ -45,7 +45,9 @@ def later(clock, seconds):
 
 def test_the_newest_save_says_how_long_it_took_and_what_is_safe(measures, folder):
     report(folder, 1, {"step": 5}, saved(10, seconds=3.0), saved(20, seconds=4.0), {"step": 22})
-    assert measures.of(folder, "r", 1, steps=80) == Measured(save_s=4.0, saved_share=0.25)
+    assert measures.of(folder, "r", 1, steps=80) == Measured(
+        save_s=4.0, saved_share=0.25, done_share=0.275
+    )
 
 
 def test_a_run_that_has_not_begun_has_nothing_to_tell(measures, folder):
@@ -76,8 +78,15 @@ def test_it_is_read_now_and_then(measures, folder, clock):
 def test_the_save_of_an_earlier_attempt_counts_until_there_is_another(measures, folder):
     report(folder, 1, saved(10, seconds=3.0))
     report(folder, 2, {"step": 11})
-    assert measures.of(folder, "r", 2, steps=20) == Measured(save_s=3.0, saved_share=0.5)
-    assert measures.of(folder, "r", 3, steps=20) == Measured(save_s=3.0, saved_share=0.5)
+    expected = Measured(save_s=3.0, saved_share=0.5, done_share=0.55)
+    assert measures.of(folder, "r", 2, steps=20) == expected
+    assert measures.of(folder, "r", 3, steps=20) == expected
+
+
+def test_an_attempt_that_went_on_from_less_has_less_done(measures, folder):
+    report(folder, 1, saved(10), {"step": 18})
+    report(folder, 2, {"step": 10, "event": "restored"})
+    assert measures.of(folder, "r", 2, steps=20).done_share == 0.5
 
 
 def test_what_has_ended_is_forgotten(measures, folder):

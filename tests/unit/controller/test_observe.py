@@ -181,6 +181,7 @@ def test_saves_are_measured_where_money_depends_on_them(controller, observer):
     said = {"step": 50, "event": "saved", "seconds": 4.0}
     controller.leave("r", f"{layout.rank(1, 'r-1-0', 0, 0)}/progress-00001.jsonl", said)
     state = RunState(run=replace(run, attempt=1), attempt=make_attempt(), claims=())
-    assert look(observer, state).measured == Measured(save_s=4.0, saved_share=0.5)
+    expected = Measured(save_s=4.0, saved_share=0.5, done_share=0.5)
+    assert look(observer, state).measured == expected
     free = replace(state, run=replace(state.run, id="s", options="{}"))
     assert look(observer, free).measured == Measured()

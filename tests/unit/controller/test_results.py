@@ -74,3 +74,21 @@ def test_what_may_be_had_elsewhere_is_noted_with_the_claim():
     (claim,) = change.claims
     assert (claim.refused, claim.error, claim.phase) == ("out-of-stock", "none left", rented.phase)
     assert (change.run, change.attempts, change.events) == (STATE.run, (), ())
+
+
+SPARE = make_claim(id="r-2-0", attempt=2, offer="z/m/on-demand", buy="on-demand")
+
+
+@pytest.mark.parametrize("error", [OutOfStock("none"), PermissionMissing("never", remedy="do")])
+def test_what_is_asked_for_ahead_may_be_refused_and_the_run_goes_on(error):
+    change = refused(STATE, SPARE, error, now=NOW)
+    (claim,) = change.claims
+    assert (claim.refused, claim.error) == (error.code, error.message)
+    assert (change.run, change.attempts, change.events) == (STATE.run, (), ())
+
+
+def test_an_engine_that_does_not_answer_about_it_changes_nothing_but_the_claim():
+    change = refused(STATE, SPARE, EngineTransient("not now"), now=NOW)
+    (claim,) = change.claims
+    assert (claim.phase, claim.tries, claim.error) == (ClaimPhase.ASKED, 1, "not now")
+    assert (change.run, change.events) == (STATE.run, ())

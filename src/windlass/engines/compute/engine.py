@@ -32,6 +32,9 @@ from windlass.google.session import Taken
 NODES_MAX = 1000
 START_TIMEOUT_S = 900.0
 """Drivers, packages and `setup` come after the machine; only heartbeats count here."""
+CONSOLES_MAX = 4
+"""Of so many machines of a gang consoles are read."""
+CONSOLE_BYTES = 8192
 STALE_S = 10.0
 NOTICE_S = 30.0
 REPEATABLE_S = 1800.0
@@ -129,9 +132,7 @@ class ComputeEngine:
         zone, claim = split_handle(handle)
         if not claim:
             return
-        where = f"labels.{CLAIM_LABEL}={label_value(claim)}"
-        found = self._google.listed(f"zones/{zone}", "instances", where=where)
-        machines = [one for one in found if claim_of(one) == claim]
+        machines = self._of(zone, claim)
         has_group = self._cancel_group(zone, claim)
         for instance in machines:
             is_ending = instance.get("status") == "STOPPING" and not now
@@ -163,6 +164,17 @@ class ComputeEngine:
             "instances of ours": str(len(live)),
         }
 
+    def early_lines(self, handle: Handle, *, most: int) -> Sequence[str]:
+        """See StreamsLogs: the ends of the serial consoles, of a few machines."""
+        zone, claim = split_handle(handle)
+        names = sorted(str(one["name"]) for one in self._of(zone, claim))[:CONSOLES_MAX]
+        lines: list[str] = []
+        for name in names:
+            said = self._google.console(zone, name, most=CONSOLE_BYTES).splitlines()
+            prefix = f"{name}: " if len(names) > 1 else ""
+            lines += [f"{prefix}{line}" for line in said[-(most // len(names)) :]]
+        return lines
+
     def calls(self, request: ComputeRequest) -> Sequence[Call]:
         """See Renders."""
         return calls(request, project=self._google.project)
@@ -174,6 +186,11 @@ class ComputeEngine:
     def terraform(self, request: ComputeRequest) -> str:
         """See Renders."""
         return terraform_text(request, project=self._google.project)
+
+    def _of(self, zone: str, claim: str) -> list[dict[str, Any]]:
+        where = f"labels.{CLAIM_LABEL}={label_value(claim)}"
+        found = self._google.listed(f"zones/{zone}", "instances", where=where)
+        return [one for one in found if claim_of(one) == claim]
 
     def _of_operation(self, handle: Handle) -> Observation:
         """A claim without machines: they are on their way, were refused, or are gone. A later

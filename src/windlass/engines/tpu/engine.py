@@ -18,7 +18,7 @@ from windlass.engines.secret_names import references
 from windlass.engines.tpu import rendering
 from windlass.engines.tpu import request as requests
 from windlass.engines.tpu.request import TpuRequest, queued_name
-from windlass.engines.tpu.sight import claim_of, claim_of_node, folder_of, name_of, seen
+from windlass.engines.tpu.sight import claim_of, claim_of_node, condition, folder_of, name_of, seen
 from windlass.errors import EngineTransient, OptionRefused, WindlassError
 from windlass.google.secrets import Secrets
 from windlass.google.session import Taken
@@ -132,6 +132,13 @@ class TpuEngine:
                 found[handle] = Owned(handle=handle, claim=claim)
         return list(found.values())
 
+    def early_lines(self, handle: Handle, *, most: int) -> Sequence[str]:
+        """See StreamsLogs: Cloud TPU shows no console, but says how slices and hosts are."""
+        zone, claim = split_handle(handle)
+        queued = self._google.get_queued(zone, queued_name(claim)) if claim else None
+        nodes = [one for one in self._google.nodes(zone) if claim and claim_of_node(one) == claim]
+        return condition(queued, nodes)[-most:]
+
     def calls(self, request: TpuRequest) -> Sequence[Call]:
         """See Renders."""
         return rendering.calls(request, project=self._google.project)
@@ -158,7 +165,7 @@ class TpuEngine:
         """The name is in use: by this very claim, whose answer was lost, or by what is going."""
         queued = self._google.get_queued(request.zone, request.name)
         if queued is None or claim_of(queued) != request.claim:
-            raise EngineTransient(f"asking for TPUs in {request.zone}: {why}")
+            raise EngineTransient(why)
         return str(queued["name"])
 
     def _cancel_nodes(self, zone: str, claim: str) -> None:

@@ -53,6 +53,23 @@ def seen(queued: Document | None, nodes: Iterable[Document]) -> Observation:
     return Observation(seen=Seen.RUNNING, missing=everyone, reason=reason)
 
 
+def condition(queued: Document | None, nodes: Iterable[Document]) -> list[str]:
+    """How a queued resource and its slices are, in Cloud TPU's own words."""
+    lines = []
+    if queued is not None:
+        state = queued.get("state") or {}
+        said = ((state.get("failedData") or {}).get("error") or {}).get("message", "")
+        lines.append(": ".join(filter(None, (name_of(queued), str(state.get("state", "")), said))))
+    for node in nodes:
+        how = (node.get("state", ""), node.get("health", ""), node.get("healthDescription", ""))
+        lines.append(f"{name_of(node)}: {', '.join(str(one) for one in how if one)}")
+        for symptom in node.get("symptoms") or ():
+            words = (symptom.get("symptomType", ""), symptom.get("details", ""))
+            said = " ".join(str(one) for one in words if one)
+            lines.append(f"{name_of(node)} worker {symptom.get('workerId', '?')}: {said}")
+    return lines
+
+
 def claim_of(queued: Document) -> str:
     """The claim that a queued resource is of, in full; empty when it is not ours."""
     return claim_of_node(_first_node(queued))

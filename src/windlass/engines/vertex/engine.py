@@ -62,6 +62,7 @@ class VertexEngine:
             stale_s=STALE_S,
             notice_s=NOTICE_S,
             is_rented=True,
+            runs_containers=True,
         )
 
     def render(self, claim: ClaimRequest) -> VertexRequest:

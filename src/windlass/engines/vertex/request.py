@@ -113,7 +113,7 @@ def _pools(
         "machineSpec": _machine(claim, offer, project=project),
         "diskSpec": {"bootDiskType": disk, "bootDiskSizeGb": options.disk_gb},
         "containerSpec": {
-            "imageUri": options.image or image_for(offer),
+            "imageUri": options.image or claim.image or image_for(offer),
             "command": ["bash", "-c", _script(claim, offer, agent_url, project=project)],
             "env": [
                 {

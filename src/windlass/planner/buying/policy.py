@@ -64,11 +64,17 @@ def _on_demand_held(seen: Observation, terms: Terms, habits: Habits) -> Decision
     return _on_demand(seen, terms, reason="spot is too young for the slack there is")
 
 
+def must_leave_spot(seen: Observation, terms: Terms) -> bool:
+    """Whether spot that works must be left for on-demand: `decide` says so too. It needs no table
+    and no zones, so it may be asked at every look."""
+    return not is_too_late(seen, terms) and not may_stay(seen, terms)
+
+
 def _spot_held(seen: Observation, terms: Terms, habits: Habits) -> Decision:
     zone = seen.holding.zone
     if is_too_late(seen, terms) or not seen.zones:
         return _spot(seen, terms, zone=zone, reason="only this spot can still meet the deadline")
-    if not may_stay(seen, terms):
+    if must_leave_spot(seen, terms):
         return _on_demand(seen, terms, reason="losing spot now would miss the deadline")
     if seen.holding.starting_h > 0:
         hold_h = min(seen.holding.starting_h, spare_h(seen, terms))

@@ -129,11 +129,13 @@ class Power:
         return self.reset(call)
 
     def serial_port(self, call: Call) -> dict[str, Any]:
-        """What the machine has printed, from a byte on."""
+        """What the machine has printed, from a byte on; a negative one counts from the end."""
         instance = self.named(call)
         start = int(call.query.get("start", "0"))
         raw = b""
         if self.consoles is not None:
+            if start < 0:
+                start = max(0, len(self.consoles.console(instance.machine, 0)) + start)
             raw = self.consoles.console(instance.machine, start)[:CONSOLE_PAGE]
         return {
             "kind": "compute#serialPortOutput",

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from renters import CATALOG, Renter
-from windlass.engines.base import Seen
+from windlass.engines.base import Handle, Seen
 from windlass.engines.compute.engine import ComputeEngine
 from windlass.engines.rendering import Renders
 from windlass.google.compute import Compute
@@ -106,3 +106,20 @@ def test_it_can_be_shown_in_other_words(renter):
     assert machines.method == "POST"
     assert "gcloud compute instances bulk create" in engine.gcloud(request)
     assert 'resource "google_compute_instance" "run"' in engine.terraform(request)
+
+
+class Printer:
+    """Machines that have printed something."""
+
+    def console(self, machine_id, start=0):
+        return "".join(f"line {number}\n" for number in range(5000)).encode()[start:]
+
+
+def test_the_ends_of_consoles_are_what_machines_said_early(renter):
+    handle = renter.submit(renter.claim(nodes=2))
+    assert renter.engine.early_lines(handle, most=4) == []
+    renter.house.twin.compute.routes(Printer())
+    assert renter.engine.early_lines(handle, most=4) == [
+        f"w-r-1-0-{node}: line {line}" for node in (0, 1) for line in (4998, 4999)
+    ]
+    assert renter.engine.early_lines(Handle("us-central1-a/none-1-0"), most=4) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from renters import CATALOG, Renter
-from windlass.engines.base import Seen
+from windlass.engines.base import Handle, Seen
 from windlass.engines.tpu.engine import TpuEngine
 from windlass.errors import EngineTransient, QuotaExceeded
 from windlass.google.tpu import Tpu
@@ -108,3 +108,10 @@ def test_cancelling_at_once_tells_agents_so(renter):
 def test_the_inventory_counts_what_is_ours(renter):
     renter.submit(renter.claim())
     assert renter.engine.inventory() == {"project": PROJECT, "queued resources of ours": "1"}
+
+
+def test_how_slices_are_is_what_is_known_before_agents_are_up(renter):
+    handle = renter.submit(renter.claim())
+    lines = renter.engine.early_lines(handle, most=9)
+    assert lines == ["w-r-1-0: ACTIVE", "w-r-1-0-0: READY, HEALTHY"]
+    assert renter.engine.early_lines(Handle("us-central1-a/none-1-0"), most=9) == []

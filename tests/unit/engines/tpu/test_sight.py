@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from windlass.engines.base import Observation, Seen
-from windlass.engines.tpu.sight import claim_of, folder_of, name_of, seen
+from windlass.engines.tpu.sight import claim_of, condition, folder_of, name_of, seen
 
 
 def queued(state: str, *, slices: int = 1, hosts: int = 2, **data):
@@ -114,3 +114,19 @@ def test_a_claim_is_found_in_the_nodes_that_are_asked_for():
 def test_other_peoples_queued_resources_are_of_no_claim():
     assert claim_of({"name": "x", "tpu": {"nodeSpec": [{"node": {"labels": {}}}]}}) == ""
     assert claim_of({"name": "x"}) == ""
+
+
+def test_a_slice_tells_what_it_suffers_from():
+    node = {
+        "name": "projects/p/locations/z/nodes/w-r-1-0-0",
+        "state": "READY",
+        "health": "UNHEALTHY_TENSORFLOW",
+        "healthDescription": "no heartbeat",
+        "symptoms": [{"symptomType": "LOW_MEMORY", "details": "2 GiB left", "workerId": "3"}],
+    }
+    failed = {"name": "q", "state": {"state": "FAILED", "failedData": {"error": {"message": "no"}}}}
+    assert condition(failed, [node]) == [
+        "q: FAILED: no",
+        "w-r-1-0-0: READY, UNHEALTHY_TENSORFLOW, no heartbeat",
+        "w-r-1-0-0 worker 3: LOW_MEMORY 2 GiB left",
+    ]

@@ -107,6 +107,9 @@ def test_another_image_may_be_named():
     claim = rented_claim("us-central1-a/g2-standard-4/spot", options={"image": "lab/own:1"})
     pool = render_claim(claim).body["jobSpec"]["workerPoolSpecs"][0]
     assert pool["containerSpec"]["imageUri"] == "lab/own:1"
+    claim = dataclasses.replace(claim, options={}, image="spec/own:2")
+    pool = render_claim(claim).body["jobSpec"]["workerPoolSpecs"][0]
+    assert pool["containerSpec"]["imageUri"] == "spec/own:2", "the spec's `image`"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,106 @@
+"""Runs on slices and on Vertex AI, from `windlass run` to nothing left, really carried out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from counts import REHEARSALS
+from rehearsals import real_machines
+from whole_runs import STEPS, Cloud, cloud
+
+pytestmark = pytest.mark.usefixtures("real_machines")
+__all__ = ["real_machines"]
+only_in_soak = pytest.mark.skipif(REHEARSALS == 1, reason="a longer check: `make soak` does it")
+
+
+def assert_it_went_on(google: Cloud, summary: dict[str, Any]) -> None:
+    """After one preemption, from the checkpoint that was saved when the notice came."""
+    assert summary["phase"] == "succeeded" and summary["restarts"] == 1
+    assert summary["report"]["steps"] == STEPS and summary["report"]["steps_lost"] == 0
+    assert summary["report"]["cost"]["usd"] > 0
+    (preempted,) = google.events("preempted")
+    assert "was taken away with 30 s of notice" in preempted["message"]
+    assert "from the checkpoint of step" in google.events("starting")[1]["message"]
+
+
+def test_a_slice_that_is_taken_back_is_asked_for_again_and_goes_on(tmp_path: Path) -> None:
+    """Four hosts, on spot."""
+    with cloud(tmp_path) as google:
+        summary = google.run(
+            preempt_at=10,
+            resources={"accelerators": "v5e-16"},
+            where={"engines": ["tpu"], "buy": ["spot"]},
+        )
+        assert_it_went_on(google, summary)
+        given = google.environments()
+        assert sorted(given) == [(attempt, rank) for attempt in (1, 2) for rank in range(4)]
+        for env in given.values():
+            assert (env["WINDLASS_NODES"], env["PJRT_DEVICE"]) == ("4", "TPU")
+            assert not any(name.startswith("MEGASCALE_") for name in env)
+        google.await_nothing()
+
+
+def test_spot_replicas_that_are_taken_back_are_asked_for_again_and_go_on(tmp_path: Path) -> None:
+    """A custom training of two replicas."""
+    with cloud(tmp_path) as google:
+        summary = google.run(
+            preempt_at=10,
+            resources={"accelerators": "L4", "nodes": 2},
+            where={"engines": ["vertex"], "regions": ["us-central1", "us-east1"], "buy": ["spot"]},
+        )
+        assert_it_went_on(google, summary)
+        given = google.environments()
+        assert sorted(given) == [(1, 0), (1, 1), (2, 0), (2, 1)]
+        assert len({env["CLOUD_ML_JOB_ID"] for env in given.values()}) == 2, "Vertex restarts none"
+        google.await_nothing()
+
+
+@only_in_soak
+@pytest.mark.soak
+def test_slices_that_work_together_are_taken_back_together_and_go_on(tmp_path: Path) -> None:
+    with cloud(tmp_path) as google:
+        summary = google.run(
+            preempt_at=10,
+            resources={"accelerators": "v5e-16", "nodes": 2},
+            where={"engines": ["tpu"], "buy": ["spot"]},
+        )
+        assert_it_went_on(google, summary)
+        given = google.environments()
+        assert sorted(given) == [(attempt, rank) for attempt in (1, 2) for rank in range(8)]
+        for (_, rank), env in given.items():
+            assert (env["MEGASCALE_NUM_SLICES"], env["MEGASCALE_SLICE_ID"]) == ("2", str(rank // 4))
+            assert (env["WINDLASS_NODES"], env["PJRT_DEVICE"]) == ("8", "TPU")
+        coordinators = {env["MEGASCALE_COORDINATOR_ADDRESS"] for env in given.values()}
+        assert len(coordinators) == 2, "one for each attempt"
+        google.await_nothing()
+
+
+SLOWER = {
+    "one host": ({"accelerators": "v5e-8"}, {"engines": ["gcp"], "buy": ["on-demand"]}, 1),
+    "flex-start slice": (
+        {"accelerators": "v6e-1", "nodes": 2},
+        {"engines": ["tpu"], "buy": ["flex-start"]},
+        2,
+    ),
+    "flex-start replicas": (
+        {"accelerators": "A100-80", "nodes": 2},
+        {"engines": ["vertex"], "buy": ["flex-start"]},
+        2,
+    ),
+}
+
+
+@only_in_soak
+@pytest.mark.soak
+@pytest.mark.parametrize(("resources", "where", "ranks"), SLOWER.values(), ids=SLOWER)
+def test_other_ways_to_rent_run_to_their_end(
+    tmp_path: Path, resources: dict[str, object], where: dict[str, object], ranks: int
+) -> None:
+    with cloud(tmp_path) as google:
+        summary = google.run(resources=resources, where=where)
+        assert (summary["phase"], summary["report"]["steps"]) == ("succeeded", STEPS)
+        assert len(google.environments()) == ranks
+        google.await_nothing()
