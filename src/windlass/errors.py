@@ -31,6 +31,7 @@ Must not import anything of ours: every other package may raise these.
         MachineTooSmall    this engine can never hold the run
         OutOfStock         nothing of the kind is to be had there now
         QuotaExceeded      the project may not use so much there
+        PlaceUnfit         something that the run needs is not in that zone or region
       EngineError          exit 5
         EngineTransient    retry LATER: it did not happen, it may work next time
         EngineRejected     retry NEVER: the engine refused
@@ -282,6 +283,12 @@ class QuotaExceeded(CapacityError):
     """The project may not use so much there; asking again does not help before quota grows."""
 
     code = "quota-exceeded"
+
+
+class PlaceUnfit(CapacityError):
+    """Something that the run needs is not in that zone or region; it may be in others."""
+
+    code = "place-unfit"
 
 
 class EngineError(WindlassError):

@@ -21,6 +21,13 @@ STORM = {
     "api": [{"method": "storage.objects.*", "error": 503, "share": "1%"}],
     "faults": [{"at": "0s", "stockout": "L4", "zone": "us-central1-a", "for": "1h"}],
 }
+SCARCE = {
+    # On-demand machines come only after a while, so that spot is taken meanwhile.
+    "quotas": [{"metric": "NVIDIA_L4_GPUS", "where": "us-central1", "limit": 0}],
+    "capacity": [
+        {"zone": "us-east1", "what": "L4", "model": "on-demand", "room": 0, "until": "60s"}
+    ],
+}
 LATE = {
     # Every ask takes a while, and five zones have nothing: what is made first tells of it so late.
     "delays": {"operation": "1s"},
@@ -70,6 +77,38 @@ def test_three_racers_find_machines_sooner_where_five_zones_have_none(
     record_property("s to running nodes, one at a time", round(took[1], 2))
     record_property("s to running nodes, three at once", round(took[3], 2))
     assert took[3] <= took[1] / 2
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(REHEARSALS < 2, reason="it takes a while until machines come: for `make soak`")
+def test_spot_that_works_is_left_for_on_demand_in_time_for_the_deadline(
+    tmp_path: Path, record_property: pytest.RecordProperty
+) -> None:
+    steps = 500
+    story, said = rehearsed(
+        tmp_path,
+        SCARCE,
+        "--speed",
+        "5",
+        steps=steps,
+        where={"regions": ["us-central1", "us-east1"], "buy": ["spot", "on-demand"]},
+        work={"steps": steps, "reference": {"accelerators": "L4", "step_seconds": 0.25}},
+        limits={"deadline": "40m", "restarts": 0},
+    )
+    assert (story["phase"], story["left_behind"], story["steps"]) == ("succeeded", [], steps)
+    (one,) = story["interruptions"]
+    assert one["outcome"] == "moved"
+    assert one["offer"].endswith("/spot") and one["next_offer"].endswith("/on-demand")
+    assert one["resumed_step"] == one["saved_step"] > 0 and one["steps_lost"] == 0
+    events = [each for each in said if each["type"] == "event"]
+    assert [each["code"] for each in events][-5:] == [
+        "moving",
+        "moved",
+        "starting",
+        "running",
+        "succeeded",
+    ]
+    record_property("twin's s from notice to training again", round(one["again_s"], 1))
 
 
 def test_ctrl_c_ends_a_rehearsal_and_leaves_nothing(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from windlass.engines.registry import renter
+from windlass.engines.registry import google_engines, renter
 from windlass.errors import OptionRefused, WindlassError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from windlass.planner.ask import Circumstances
     from windlass.planner.candidates import Candidate
     from windlass.planner.plan import Plan
+    from windlass.policy.findings import Finding
     from windlass.spec.model import Spec
 
 TOP = 3
@@ -37,7 +39,10 @@ class Foresight:
         *,
         is_shown: bool,
         circumstances: Circumstances | None = None,
+        is_real: bool = True,
     ) -> None:
+        """Not `is_real`: in a rehearsal, whose project lacks what a real one needs."""
+        self._is_real = is_real
         self._home = home
         self._circumstances = circumstances
         self._spec = spec
@@ -94,6 +99,18 @@ class Foresight:
         width = terminal.width(sys.stderr)
         text = choice_text(self._plan, self._chosen, paint, top=TOP, width=width)
         sys.stderr.write(text + "\n")
+        for one in self._warnings:
+            sys.stderr.write(f"{paint('warning:', 'yellow')} {one.name}: {one.said}\n")
+            sys.stderr.write(f"  {one.remedy}\n")
+
+    @cached_property
+    def _warnings(self) -> list[Finding]:
+        """What would soon go wrong or cost more than it must, as far as a few calls show."""
+        if self._chosen is None or not self._is_real or not google_engines(self.engine):
+            return []
+        from windlass.cli.preflight import warnings
+
+        return warnings(self._home, self.engine, self._spec, self._chosen)
 
     def tell_after(self) -> None:
         """Where nothing is rented: that, and once the run is starting what takes a moment to know,
@@ -120,6 +137,9 @@ class Foresight:
             "engine": self.engine,
             "is_rented": self._is_rented,
             "chosen": {"offer": chosen.id, "nodes": chosen.nodes} if chosen else None,
+            "warnings": [
+                {"name": one.name, "said": one.said, "remedy": one.remedy} for one in self._warnings
+            ],
             "cloud": self._cloud_document(),
         }
 

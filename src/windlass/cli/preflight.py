@@ -16,6 +16,8 @@ from windlass.policy.findings import Finding
 if TYPE_CHECKING:
     from windlass.assemble import Home
     from windlass.governance.preflight.subject import Subject
+    from windlass.planner.candidates import Candidate
+    from windlass.spec.model import Spec
 
 PLACES = 5
 """So many of the plan's best are looked at."""
@@ -25,7 +27,6 @@ def preflight(home: Home, engine: str, spec_path: Path | None) -> Iterator[Findi
     """Findings about the project that the engine would rent in."""
     from windlass.engines.registry import google_engines
     from windlass.governance.preflight.examine import examine
-    from windlass.governance.preflight.subject import Subject
 
     engines = tuple(google_engines(engine))
     if not engines:
@@ -33,17 +34,32 @@ def preflight(home: Home, engine: str, spec_path: Path | None) -> Iterator[Findi
             f"{engine!r} rents nothing from Google",
             remedy=f"Use one of gcp, {', '.join(google_engines())}.",
         )
-    subject = Subject(
+    subject = _subject(home, engines)
+    yield from examine(_with_spec(home, subject, spec_path) if spec_path else subject)
+
+
+def warnings(home: Home, engine: str, spec: Spec, chosen: Candidate) -> list[Finding]:
+    """What a run that rents this would soon run into."""
+    from windlass.governance.preflight.examine import at_submit
+    from windlass.governance.preflight.subject import Wanted
+
+    wanted = (Wanted(chosen.offer, chosen.estimate.gang.chips),)
+    return list(at_submit(replace(_subject(home, (engine,)), spec=spec, wanted=wanted)))
+
+
+def _subject(home: Home, engines: tuple[str, ...]) -> Subject:
+    from windlass.governance.preflight.subject import Subject
+    from windlass.policy.document import NO_POLICY
+
+    return Subject(
         session=home.google_session,
         project=home.project,
         catalog=home.catalog,
         engines=engines,
         run_folder=home.config.run_folder or "",
         defaults=home.config.engine,
+        policy=home.policy or NO_POLICY,
     )
-    if home.policy is not None:
-        subject = replace(subject, policy=home.policy)
-    yield from examine(_with_spec(home, subject, spec_path) if spec_path else subject)
 
 
 def _with_spec(home: Home, subject: Subject, path: Path) -> Subject:

@@ -204,7 +204,9 @@ class Play:
         catalog = self._home.catalog
         scenario = load_scenario(wish.scenario, catalog=catalog)
         known = outlook(scenario, delays=wish.delays, catalog=catalog)
-        foresight = Foresight(self._home, spec, spec_path, is_shown=True, circumstances=known)
+        foresight = Foresight(
+            self._home, spec, spec_path, is_shown=True, circumstances=known, is_real=False
+        )
         chosen = foresight.choose()
         assert chosen is not None, "engines of Google rent"
         if not is_json:

@@ -21,6 +21,8 @@ REMEDIES = {
     "accelerators; or let it wait, it is tried again by itself.",
     "quota-exceeded": "Ask Google for more quota (Console: IAM & Admin, Quotas), or allow other "
     "`where.regions` or another way to `where.buy`; then `windlass retry` it.",
+    "place-unfit": "Make what the message names in that place (`windlass network up --region …` "
+    "for subnetworks), or leave it out of `where.regions`; then `windlass retry` it.",
     "permission-missing": "Grant the role that the message names, then `windlass retry` it.",
     "api-disabled": "Turn the API on that the message names, then `windlass retry` it.",
     "credentials-missing": "Log in (`gcloud auth application-default login`), then `windlass "

@@ -53,6 +53,18 @@ def move_usd(view: View) -> float | None:
     return usd if usd <= race_cap_usd(budget_usd) else None
 
 
+def unanswered_usd(draft: Draft) -> float:
+    """What is kept for claims that were given up before anybody knew whether they were asked for:
+    a submit that hangs in a controller which was replaced may yet bring them up, for a tick."""
+    return sum(
+        usd_of(claim.usd_per_h, from_at=draft.now, until_at=draft.now)
+        for claim in draft.open_claims()
+        if claim.phase is ClaimPhase.CANCELLING
+        and not (claim.handle or claim.refused)
+        and claim.held_from is None
+    )
+
+
 def _kept_usd(view: View, draft: Draft) -> float:
     """What must not be spent yet: nothing once a move has begun, or there is nothing to leave."""
     newest = draft.run.attempt

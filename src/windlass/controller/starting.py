@@ -19,7 +19,7 @@ from windlass.controller.draft import Draft
 from windlass.controller.ending import is_gone
 from windlass.controller.offers import BLOCK_MAX_S, ON_DEMAND, SPOT, free, free_at
 from windlass.controller.renting import Gang
-from windlass.controller.spending import meter_of, move_usd
+from windlass.controller.spending import meter_of, move_usd, unanswered_usd
 from windlass.controller.stopping import LIVE_ATTEMPTS, end_attempt, end_run
 from windlass.controller.view import View
 from windlass.policy.budget import is_enough, lasts_s, loser_usd, race_cap_usd
@@ -285,6 +285,7 @@ def count_ask(draft: Draft, gang: Gang) -> None:
 def _left_usd(view: View, draft: Draft, gang: Gang) -> float:
     """What of the budget may be spent on it: on spot, less than all where it may be left."""
     kept_usd = (move_usd(view) or 0.0) if gang.kind == SPOT else 0.0
+    kept_usd += unanswered_usd(draft)
     return (view.wishes.budget_usd or 0.0) - meter_of(draft).spent_usd - kept_usd
 
 

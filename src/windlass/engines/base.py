@@ -41,7 +41,7 @@ class Observation:
     """Why, in plain words: shown by `windlass explain`."""
     refused: str = ""
     """Code of the error with which the engine has refused it for good (`out-of-stock`,
-    `quota-exceeded`); such a claim never had a machine."""
+    `quota-exceeded`, `place-unfit`); such a claim never had a machine."""
     up_at: float | None = None
     """Since when its machines are paid for, by the time of day; None where the engine does not
     say, and before there are any."""

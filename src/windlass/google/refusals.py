@@ -18,6 +18,7 @@ from windlass.errors import (
     EngineTransient,
     OutOfStock,
     PermissionMissing,
+    PlaceUnfit,
     QuotaExceeded,
     WindlassError,
 )
@@ -38,6 +39,15 @@ STOCKOUT_WORDS = re.compile(
     r"not enough (?:resources|capacity)|stock ?out",
     re.IGNORECASE,
 )
+PLACE_WORDS = re.compile(
+    r"(?:(?:regions|zones|locations)/[a-z0-9-]+/(?:subnetworks|machineTypes|acceleratorTypes)/"
+    r"|networks/[a-z0-9-]+-rdma-).*(?:not found|cannot be found)"
+    r"|(?:does not exist|not found|not (?:supported|available|offered)) in (?:the )?"
+    r"(?:zone|region|location)|constraints/gcp\.resourceLocations",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What is wrong with one place and may be right in others. Resources of the whole project, such as
+networks, are wrong everywhere."""
 QUOTA_WORDS = re.compile(r"quota[^.]*exceed|exceed[^.]*quota|quota limit", re.IGNORECASE)
 PERMISSION = re.compile(r"'([a-z][a-zA-Z]*(?:\.[a-zA-Z]+)+)'")
 RATE_WORDS = re.compile(
@@ -85,6 +95,8 @@ def as_error(refusal: Refusal, *, what: str) -> WindlassError:
         return quota_exceeded(refusal.message, what=what)
     if refusal.code == 429:
         return EngineTransient(f"{what}: {refusal.message}")
+    if refusal.code in (400, 404, 412) and PLACE_WORDS.search(refusal.message):
+        return place_unfit(refusal.message, what=what)
     if refusal.code == 403:
         return _permission_missing(refusal, what)
     return EngineRejected(f"{what}: {refusal.message}", remedy=_remedy(refusal))
@@ -101,6 +113,8 @@ def operation_error(errors: Sequence[Mapping[str, Any]], *, what: str) -> Windla
         return quota_exceeded(message, what=what)
     if code in ("RATE_LIMIT_EXCEEDED", "INTERNAL_ERROR", "RESOURCE_OPERATION_RATE_EXCEEDED"):
         return EngineTransient(f"{what}: {message or code}")
+    if PLACE_WORDS.search(message):
+        return place_unfit(message, what=what)
     return EngineRejected(f"{what}: {message or code}", remedy="Mend the spec and run it again.")
 
 
@@ -110,6 +124,15 @@ def quota_exceeded(message: str, *, what: str) -> QuotaExceeded:
         f"{what}: {message}",
         remedy="Ask for more at https://console.cloud.google.com/iam-admin/quotas, or allow other "
         "regions in `where.regions`.",
+    )
+
+
+def place_unfit(message: str, *, what: str) -> PlaceUnfit:
+    """Something that is needed is not there."""
+    return PlaceUnfit(
+        f"{what}: {message}",
+        remedy="Make it there, such as a subnetwork with `windlass network up --region REGION`, "
+        "or leave the place out of `where.regions`.",
     )
 
 

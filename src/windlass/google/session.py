@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from windlass.errors import EngineAmbiguous, EngineTransient
+from windlass.errors import (
+    EngineAmbiguous,
+    EngineRejected,
+    EngineTransient,
+    PlaceUnfit,
+    WindlassError,
+)
 from windlass.google.refusals import Refusal, as_error, parsed
 
 if TYPE_CHECKING:
@@ -27,16 +33,19 @@ PASSING = frozenset({500, 502, 503, 504})
 USER_AGENT = "windlass"
 
 
-class Missing(Exception):
-    """There is no such resource. Whoever asks says whether that is an error."""
+class Missing(EngineRejected):
+    """There is no such resource. Whoever asks knows whether that is an error."""
 
 
-class Taken(Exception):
+class Taken(EngineRejected):
     """There is one of that name already."""
 
 
-class Unmet(Exception):
+class Unmet(EngineRejected):
     """A precondition did not hold."""
+
+
+SAID_OTHERWISE = {404: Missing, 409: Taken, 412: Unmet}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +106,7 @@ class Session:
         ask = Ask(method=method, url=url, content=content, query=query or {}, headers=headers)
         answer = self.send(ask, what=what, is_safe=safe)
         if answer.is_error:
-            raise error_of(answer, what=what)
+            raise error_of(answer, what=what, is_look=method != "POST")
         return dict(answer.json()) if answer.content.strip() else {}
 
     def send(self, ask: Ask, *, what: str, is_safe: bool) -> httpx.Response:
@@ -142,16 +151,16 @@ class Session:
         )
 
 
-def error_of(answer: httpx.Response, *, what: str) -> Exception:
-    """What an answer that says no means."""
+def error_of(answer: httpx.Response, *, what: str, is_look: bool = True) -> WindlassError:
+    """What an answer that says no means. Who looks for something learns that it is not there; who
+    asks for something, that the place will not do for it."""
     refusal = _refusal(answer)
-    if refusal.code == 404:
-        return Missing(refusal.message)
-    if refusal.code == 409:
-        return Taken(refusal.message)
-    if refusal.code == 412:
-        return Unmet(refusal.message)
-    return as_error(refusal, what=what)
+    error = as_error(refusal, what=what)
+    kind = SAID_OTHERWISE.get(refusal.code)
+    is_plain = isinstance(error, EngineRejected) or (is_look and isinstance(error, PlaceUnfit))
+    if kind is None or not is_plain:
+        return error
+    return kind(error.message, remedy=error.remedy)
 
 
 def _refusal(answer: httpx.Response) -> Refusal:

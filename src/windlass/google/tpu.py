@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from windlass.errors import EngineRejected
 from windlass.google.session import Missing, Session
 
 BASE = "https://tpu.googleapis.com"
@@ -32,20 +31,14 @@ class Tpu:
         self, zone: str, name: str, body: Mapping[str, Any], *, request_id: str, version: str
     ) -> str:
         """Ask for slices; the name of the operation. Taken when there is one of that name."""
-        try:
-            operation = self.session.call(
-                "POST",
-                self._url(version, zone, "queuedResources"),
-                what=f"asking for TPUs in {zone}",
-                body=body,
-                query={"queuedResourceId": name, "requestId": request_id},
-                is_repeatable=True,
-            )
-        except Missing as exc:
-            raise EngineRejected(
-                f"asking for TPUs in {zone}: {exc}",
-                remedy="Check the names in the spec and in the configuration.",
-            ) from exc
+        operation = self.session.call(
+            "POST",
+            self._url(version, zone, "queuedResources"),
+            what=f"asking for TPUs in {zone}",
+            body=body,
+            query={"queuedResourceId": name, "requestId": request_id},
+            is_repeatable=True,
+        )
         return str(operation.get("name", ""))
 
     def get_queued(self, zone: str, name: str) -> dict[str, Any] | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from windlass.errors import EngineRejected
 from windlass.google.session import Missing, Session
 
 PAGE = "100"
@@ -24,12 +23,7 @@ class Vertex:
     def create(self, region: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Ask for a training; what was made. EngineAmbiguous when the answer was lost."""
         what = f"asking Vertex AI for machines in {region}"
-        try:
-            return self.session.call("POST", self._url(region), what=what, body=body)
-        except Missing as exc:
-            raise EngineRejected(
-                f"{what}: {exc}", remedy="Check the names in the spec and in the configuration."
-            ) from exc
+        return self.session.call("POST", self._url(region), what=what, body=body)
 
     def listed(self, region: str, *, where: str) -> Iterator[dict[str, Any]]:
         """Trainings of a region that match a filter, the newest first."""

@@ -13,7 +13,7 @@ from windlass.controller.report import Report
 from windlass.state.model import Attempt, Claim, Event, Run
 from windlass.state.phases import Outcome
 
-REFUSALS = frozenset({"out-of-stock", "quota-exceeded"})
+REFUSALS = frozenset({"out-of-stock", "quota-exceeded", "place-unfit"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from windlass.cli.foresight import Foresight
 from windlass.controller.request import facts_of
 from windlass.engines.base import Limits
 from windlass.errors import NoFeasiblePlan, OptionRefused
+from windlass.policy.findings import bad
 from windlass.spec.load import load_spec
 
 HELLO = "name: hello\nrun: echo hello\n"
@@ -82,6 +83,7 @@ def test_where_nothing_is_rented_one_line_says_so(foresight, capsys):
         "engine": "local",
         "is_rented": False,
         "chosen": None,
+        "warnings": [],
         "cloud": None,
     }
 
@@ -225,3 +227,23 @@ def test_a_machine_without_accelerators_has_none_to_record(tmp_path, renting):
     gang = facts_of(renting.submit(path, spec, chosen=chosen)).gang
     assert gang.accelerators == ""
     assert gang.offer == chosen.offer.id
+
+
+def test_what_a_run_would_soon_run_into_is_told_with_the_plan(
+    foresight, renting, capsys, monkeypatch
+):
+    finding = bad("network default", "Private Google Access is off", "`gcloud …`")
+    asked = []
+
+    def warnings(home, engine, spec, chosen):
+        asked.append((engine, chosen.offer.region))
+        return [finding]
+
+    monkeypatch.setattr("windlass.cli.preflight.warnings", warnings)
+    real = foresight(f"{TTL}".replace("where: {", "where: {engines: compute, "), home=renting)
+    real.choose()
+    real.tell_before()
+    said = capsys.readouterr().err
+    assert "warning: network default: Private Google Access is off\n  `gcloud …`\n" in said
+    assert real.document()["warnings"][0]["remedy"] == "`gcloud …`"
+    assert asked == [("compute", "us-central1")], "once"

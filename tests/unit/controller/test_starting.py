@@ -274,3 +274,19 @@ def test_claims_of_a_rented_run_are_known_by_their_offer_alone():
     gone = replace(made.view().claims[0].claim, offer="elsewhere/big/spot", refused=STOCKOUT)
     made.claim(offer=gone.offer, refused=STOCKOUT)
     assert asked(decided(made)) == [A.offer]
+
+
+def test_a_claim_that_was_given_up_unanswered_keeps_a_tick_of_the_budget():
+    """It is known to be gone, and may come up all the same: a submit can hang for long."""
+    made = starting(A, B, budget_usd=50.0).one(
+        0,
+        {"phase": ClaimPhase.CANCELLING, "handle": ""},
+        handle="",
+        observation=Observation(seen=Seen.GONE),
+        gone_for_s=60.0,
+    )
+    decision = decided(made)
+    new = next(claim for claim in decision.change.claims if claim.id == "r-1-1")
+    tick_usd = A.usd_per_h * 60.0 / 3600.0
+    left_s = (50.0 - tick_usd) / B.usd_per_h * 3600.0
+    assert new.expires_at == pytest.approx(NOW + left_s + GRACE_S)

@@ -6,7 +6,13 @@ import json
 
 import pytest
 
-from windlass.errors import EngineRejected, EngineTransient, OutOfStock, QuotaExceeded
+from windlass.errors import (
+    EngineRejected,
+    EngineTransient,
+    OutOfStock,
+    PlaceUnfit,
+    QuotaExceeded,
+)
 from windlass.google.refusals import as_error, operation_error, parsed
 
 CASES = {
@@ -35,6 +41,46 @@ CASES = {
         OutOfStock,
     ),
     "a body that makes no sense": (400, "Invalid value", "badRequest", EngineRejected),
+    "no subnetwork in the region": (
+        400,
+        "Invalid value for field 'resource.networkInterfaces[0].subnetwork': 'https://x/projects/p/"
+        "regions/us-east1/subnetworks/windlass-us-east1'. The referenced subnetwork resource "
+        "cannot be found.",
+        "invalid",
+        PlaceUnfit,
+    ),
+    "no such machine in the zone": (
+        404,
+        "The resource 'projects/p/zones/us-x1-a/machineTypes/a9-highgpu-8g' was not found",
+        "notFound",
+        PlaceUnfit,
+    ),
+    "where the organization allows nothing": (
+        412,
+        "Location us-east1 violates constraint constraints/gcp.resourceLocations on the resource.",
+        "conditionNotMet",
+        PlaceUnfit,
+    ),
+    "no network at all": (
+        400,
+        "Invalid value for field 'resource.networkInterfaces[0].network': 'https://x/projects/p/"
+        "global/networks/nope'. The referenced network resource cannot be found.",
+        "invalid",
+        EngineRejected,
+    ),
+    "what is in use": (
+        400,
+        "The subnetwork resource 'projects/p/regions/us-east1/subnetworks/windlass-us-east1' is "
+        "already being used by 'projects/p/zones/us-east1-b/instances/vm-1'",
+        "resourceInUseByAnotherResource",
+        EngineRejected,
+    ),
+    "no such image": (
+        404,
+        "The resource 'projects/debian-cloud/global/images/nope' was not found",
+        "notFound",
+        EngineRejected,
+    ),
     "somebody on the way": (502, "Bad gateway", "", EngineTransient),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from windlass.errors import EngineAmbiguous, EngineTransient
+from windlass.errors import EngineAmbiguous, EngineRejected, EngineTransient, PlaceUnfit
 from windlass.google.credentials import FixedBearer
 from windlass.google.session import Missing, Session, Taken, Unmet
 
@@ -87,3 +87,29 @@ def test_a_token_that_is_refused_is_renewed_once_and_the_payer_is_named():
 def test_what_only_the_caller_can_judge_is_told_apart(code, error):
     with pytest.raises(error):
         Google(code).session().get(URL, what="looking")
+
+
+NO_MACHINE = "The resource 'projects/p/zones/us-x1-a/machineTypes/a9' was not found"
+
+
+def answering(status: int, message: str) -> Session:
+    def answer(request):
+        return httpx.Response(status, json={"error": {"code": status, "message": message}})
+
+    return Session(httpx.Client(transport=httpx.MockTransport(answer)), FixedBearer("token"))
+
+
+def test_who_looks_learns_that_it_is_not_there_and_who_asks_that_the_place_will_not_do():
+    with pytest.raises(Missing):
+        answering(404, NO_MACHINE).get(URL, what="looking")
+    with pytest.raises(PlaceUnfit):
+        answering(404, NO_MACHINE).call("POST", URL, what="asking", body={})
+
+
+@pytest.mark.parametrize(("status", "kind"), [(404, Missing), (409, Taken), (412, Unmet)])
+def test_what_nobody_expected_is_still_an_error_of_ours_with_a_remedy(status, kind):
+    with pytest.raises(kind) as caught:
+        answering(status, "The image is not there").call("POST", URL, what="asking", body={})
+    assert isinstance(caught.value, EngineRejected)
+    assert caught.value.message == "asking: The image is not there"
+    assert caught.value.remedy

@@ -19,6 +19,7 @@ from windlass.engines.compute.inserts import Insert, bulk_insert, policy_insert,
 from windlass.engines.compute.instance import SHORTEST_RUN_S, has_gpudirect, properties
 from windlass.engines.compute.options import ComputeOptions, options_of
 from windlass.engines.compute.placement import policy_body
+from windlass.engines.compute.scratch import SET_UP
 from windlass.engines.lifetime import lifetime
 from windlass.errors import EngineRejected
 
@@ -94,6 +95,8 @@ def _script(
 ) -> str:
     order = node_order(claim, project=project, node_from="instance/name")
     meanwhile = _deadman(claim)
+    if options.local_ssds or offer.machine.local_ssd_gib:
+        meanwhile += SET_UP
     if has_gpudirect(claim, offer, options):
         meanwhile += set_up(offer.machine.gpu_direct or "", machine=offer.machine.name)
     manner = Manner(

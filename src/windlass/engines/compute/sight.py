@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from windlass.engines.base import Observation, Seen
-from windlass.errors import OutOfStock, QuotaExceeded
+from windlass.errors import CapacityError
 from windlass.google.compute import operation_errors
 from windlass.google.refusals import operation_error
 
@@ -61,7 +61,7 @@ def of_refusal(operation: Document) -> Observation:
     if not errors:
         return Observation(seen=Seen.GONE)
     error = operation_error(errors, what="asking for machines")
-    refused = error.code if isinstance(error, OutOfStock | QuotaExceeded) else ""
+    refused = error.code if isinstance(error, CapacityError) else ""
     return Observation(seen=Seen.GONE, reason=error.message, refused=refused)
 
 

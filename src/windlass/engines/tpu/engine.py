@@ -165,7 +165,7 @@ class TpuEngine:
         """The name is in use: by this very claim, whose answer was lost, or by what is going."""
         queued = self._google.get_queued(request.zone, request.name)
         if queued is None or claim_of(queued) != request.claim:
-            raise EngineTransient(f"asking for TPUs in {request.zone}: {why}")
+            raise EngineTransient(why)
         return str(queued["name"])
 
     def _cancel_nodes(self, zone: str, claim: str) -> None:

@@ -5,6 +5,7 @@ Must not stop at the first thing that is wrong, unless nothing else can be asked
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 
 from windlass.errors import CredentialsMissing, EngineTransient, WindlassError
@@ -24,6 +25,17 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("secrets", secrets.secrets),
     ("security", security.security),
 )
+
+
+AT_SUBMIT: tuple[Check, ...] = (places.networks, places.data_networks, places.buckets)
+"""What costs money before anybody notices, and takes few calls to see."""
+
+
+def at_submit(subject: Subject) -> Iterator[Finding]:
+    """What a run would soon run into. Nothing depends on it: what cannot be looked at is left."""
+    for check in AT_SUBMIT:
+        with contextlib.suppress(WindlassError):
+            yield from [one for one in check(subject) if one.verdict != "ok"]
 
 
 def examine(subject: Subject) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from doors import CATALOG, PROJECT, House
 from houses import furnished, make_bucket, session_of
 from windlass.google.compute import Compute
 from windlass.governance.network import Network
-from windlass.governance.preflight.examine import examine
+from windlass.governance.preflight.examine import at_submit, examine
 from windlass.governance.preflight.security import secrets_in_env
 from windlass.governance.preflight.subject import Subject, Wanted
 from windlass.policy.document import Policy
@@ -260,3 +260,21 @@ def test_the_api_of_secrets_is_needed_where_there_are_some():
     house.twin.apis.set("secretmanager.googleapis.com", enabled=False)
     assert "apis" not in said(subject(house), "bad")
     assert "secretmanager.googleapis.com" in said(with_secret(house), "bad")["apis"]
+
+
+def test_at_submit_only_what_a_run_would_run_into_is_told(tmp_path):
+    house = furnished(tmp_path)
+    make_bucket(house, "far", location="europe-west4")
+    fields = {"wanted": (Wanted(OFFER, 16),), "run_folder": "gs://far/w", "spec": spec()}
+    found = [one.name for one in at_submit(subject(house, **fields))]
+    assert found.count("network default in us-central1") == 2
+    assert "GPUs of a3-highgpu-8g" in found and "bucket far" in found
+    made_ready(house)
+    ready = {**fields, "run_folder": "", "spec": spec(engine={"compute": READY})}
+    assert list(at_submit(subject(house, **ready))) == []
+
+
+def test_at_submit_what_cannot_be_looked_at_is_left():
+    house = House()
+    house.twin.apis.set("compute.googleapis.com", enabled=False)
+    assert list(at_submit(subject(house, wanted=(Wanted(OFFER, 16),)))) == []

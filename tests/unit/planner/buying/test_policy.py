@@ -11,7 +11,7 @@ import pytest
 from markets import market, seen, terms, zone
 from windlass.planner.buying.hazards import Record
 from windlass.planner.buying.model import Holding, Observation, Place, Supply, Zone
-from windlass.planner.buying.policy import decide
+from windlass.planner.buying.policy import decide, must_leave_spot
 from windlass.planner.buying.study import baselines
 from windlass.planner.buying.study.optimum import optimum
 from windlass.planner.buying.study.replay import replay, starts
@@ -63,6 +63,17 @@ def test_the_last_moment_is_on_demand_whatever_it_costs(place, up, time_h):
     at = "" if place is Place.IDLE else "a"
     now = seen(zone(is_up=up), work_h=6.0, time_h=time_h, place=place, at=at)
     assert decide(now, TOLD).place is Place.ON_DEMAND
+
+
+@pytest.mark.parametrize("time_h", [5.9, 6.1, 6.19, 6.21, 6.3, 8.0])
+@pytest.mark.parametrize("refused_h", [None, 0.1])
+def test_whether_spot_must_be_left_is_known_without_zones_and_tables(time_h, refused_h):
+    told = replace(TOLD, supply=Supply(at_once=0.9, mean_wait_h=0.1))
+    now = seen(zone(), work_h=6.0, time_h=time_h, place=Place.SPOT, at="a")
+    now = replace(now, refused_h=refused_h)
+    is_left = decide(now, told).place is Place.ON_DEMAND
+    assert must_leave_spot(replace(now, zones=()), told) is is_left
+    assert is_left is (6.2 <= time_h < 7.0)
 
 
 def test_the_zone_that_has_been_up_longest_is_taken():
