@@ -26,7 +26,10 @@ class Stage(Protocol):
 
     timeline: Timeline
     luck: Luck
-    provider: Provider
+
+    @property
+    def provider(self) -> Provider:
+        """What its machines are rented from."""
 
     def connect(self) -> Any:
         """The store over a connection of its own."""
