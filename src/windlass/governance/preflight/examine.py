@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-from windlass.errors import CredentialsMissing, EngineTransient, WindlassError
+from windlass.errors import ApiDisabled, CredentialsMissing, EngineTransient, WindlassError
 from windlass.governance.preflight import places, project, room, secrets, security
 from windlass.governance.preflight.subject import Subject
 from windlass.policy.findings import Finding, bad, ok
@@ -32,10 +32,26 @@ AT_SUBMIT: tuple[Check, ...] = (places.networks, places.data_networks, places.bu
 
 
 def at_submit(subject: Subject) -> Iterator[Finding]:
-    """What a run would soon run into. Nothing depends on it: what cannot be looked at is left."""
+    """What a run would soon run into. Nothing depends on it: what cannot be looked at is left.
+
+    Raises ApiDisabled where an API is off without which there can be no run.
+    """
+    _refuse_if_off(subject)
     for check in AT_SUBMIT:
         with contextlib.suppress(WindlassError):
             yield from [one for one in check(subject) if one.verdict != "ok"]
+
+
+def _refuse_if_off(subject: Subject) -> None:
+    try:
+        missing = project.missing_apis(subject, project.needed_apis(subject))
+    except WindlassError:
+        return
+    if missing:
+        raise ApiDisabled(
+            f"APIs that the run needs are off: {', '.join(missing)}",
+            remedy=f"Turn them on with {project.enabling(subject, missing)}.",
+        )
 
 
 def examine(subject: Subject) -> Iterator[Finding]:

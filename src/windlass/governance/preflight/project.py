@@ -5,7 +5,7 @@ Must not change anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from windlass.engines.needs import SECRETS_API
 from windlass.engines.registry import needs_of
@@ -33,19 +33,29 @@ def project(subject: Subject) -> Iterator[Finding]:
 
 def apis(subject: Subject) -> Iterator[Finding]:
     """Whether everything that engines call is turned on."""
-    own = (SECRETS_API,) if subject.spec and subject.spec.secrets else ()
-    named = (api for name in subject.engines for api in needs_of(name).apis)
-    wanted = sorted({*ALWAYS, *own, *named})
-    enabled = Services(subject.session, subject.project).enabled()
-    missing = [api for api in wanted if api not in enabled]
+    wanted = {*ALWAYS, *needed_apis(subject)}
+    missing = missing_apis(subject, wanted)
     if missing:
-        yield bad(
-            "apis",
-            f"off: {', '.join(missing)}",
-            f"`gcloud services enable {' '.join(missing)} --project={subject.project}`",
-        )
+        yield bad("apis", f"off: {', '.join(missing)}", enabling(subject, missing))
     else:
         yield ok("apis", f"{len(wanted)} are on")
+
+
+def needed_apis(subject: Subject) -> frozenset[str]:
+    """What engines and nodes of the run call."""
+    own = (SECRETS_API,) if subject.spec and subject.spec.secrets else ()
+    return frozenset({*own, *(api for name in subject.engines for api in needs_of(name).apis)})
+
+
+def missing_apis(subject: Subject, wanted: Collection[str]) -> list[str]:
+    """Those that are off."""
+    enabled = Services(subject.session, subject.project).enabled()
+    return sorted(api for api in wanted if api not in enabled)
+
+
+def enabling(subject: Subject, apis: Collection[str]) -> str:
+    """The command that turns them on."""
+    return f"`gcloud services enable {' '.join(apis)} --project={subject.project}`"
 
 
 def permissions(subject: Subject) -> Iterator[Finding]:

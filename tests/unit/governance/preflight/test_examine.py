@@ -8,6 +8,7 @@ import pytest
 
 from doors import CATALOG, PROJECT, House
 from houses import furnished, make_bucket, session_of
+from windlass.errors import ApiDisabled
 from windlass.google.compute import Compute
 from windlass.governance.network import Network
 from windlass.governance.preflight.examine import at_submit, examine
@@ -276,5 +277,14 @@ def test_at_submit_only_what_a_run_would_run_into_is_told(tmp_path):
 
 def test_at_submit_what_cannot_be_looked_at_is_left():
     house = House()
+    token = house.token_of(house.robot())
+    assert list(at_submit(subject(house, token=token, wanted=(Wanted(OFFER, 16),)))) == []
+
+
+def test_at_submit_an_api_that_is_off_is_the_end_if_the_run_needs_it():
+    house = House()
     house.twin.apis.set("compute.googleapis.com", enabled=False)
-    assert list(at_submit(subject(house, wanted=(Wanted(OFFER, 16),)))) == []
+    with pytest.raises(ApiDisabled) as caught:
+        list(at_submit(subject(house)))
+    assert "`gcloud services enable compute.googleapis.com --project=" in caught.value.remedy
+    assert list(at_submit(subject(house, "vertex"))) == []
