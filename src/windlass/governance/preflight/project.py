@@ -41,6 +41,15 @@ def apis(subject: Subject) -> Iterator[Finding]:
         yield ok("apis", f"{len(wanted)} are on")
 
 
+def needed_permissions(subject: Subject) -> dict[str, str]:
+    """What engines need to be allowed, each with a role that has it."""
+    return {
+        permission: role
+        for name in subject.engines
+        for permission, role in needs_of(name).permissions.items()
+    }
+
+
 def needed_apis(subject: Subject) -> frozenset[str]:
     """What engines and nodes of the run call."""
     own = (SECRETS_API,) if subject.spec and subject.spec.secrets else ()
@@ -60,11 +69,7 @@ def enabling(subject: Subject, apis: Collection[str]) -> str:
 
 def permissions(subject: Subject) -> Iterator[Finding]:
     """Whether the caller may do what engines do, by the roles that would mend it."""
-    wanted = {
-        permission: role
-        for name in subject.engines
-        for permission, role in needs_of(name).permissions.items()
-    }
+    wanted = needed_permissions(subject)
     granted = Projects(subject.session, subject.project).granted(wanted)
     missing: dict[str, list[str]] = {}
     for permission in sorted(set(wanted) - granted):
@@ -74,7 +79,7 @@ def permissions(subject: Subject) -> Iterator[Finding]:
             "permissions",
             f"missing: {', '.join(those)}",
             f"`gcloud projects add-iam-policy-binding {subject.project} "
-            f"--member={subject.session.member} --role={role}`",
+            f"--member={subject.session.member} --role={role} --condition=None`",
         )
     if not missing:
         yield ok("permissions", f"all {len(wanted)} that are needed")
