@@ -50,9 +50,11 @@ class Cloud:
         self._env = stage.environment()
         self.said: list[dict[str, Any]] = []
 
-    def run(self, *words: str, preempt_at: int | None = None, **spec: Any) -> dict[str, Any]:
+    def run(
+        self, *words: str, program: str = PROGRAM, preempt_at: int | None = None, **spec: Any
+    ) -> dict[str, Any]:
         """Run the program to its end; the summary. At that step the cloud takes it all back."""
-        (self._folder / "program.py").write_text(PROGRAM)
+        (self._folder / "program.py").write_text(program)
         (self._folder / "spec.yaml").write_text(json.dumps(whole_spec(**spec)))
         with self._started("run", "spec.yaml", "--json", *words) as command:
             assert command.stdout is not None
@@ -63,7 +65,7 @@ class Cloud:
                     self._strike(said)
                     preempt_at = None
             errors = command.stderr.read() if command.stderr is not None else ""
-            assert command.wait(timeout=60) == 0, errors
+            assert command.wait(timeout=60) == 0, (errors, self.said[-40:])
         return self.said[-1]
 
     def typed(self, *words: str) -> str:

@@ -81,3 +81,13 @@ def test_interrupted_demo_leaves_nothing_behind(demo, number: signal.Signals):
     assert started.returncode == 130, said
     assert "stopping the run" in said
     assert list(temporary.iterdir()) == []
+
+
+def test_demo_whose_reader_leaves_cleans_up(demo):
+    """`make demo | head -1`."""
+    started, temporary = demo
+    assert started.stdout is not None
+    started.stdout.readline()
+    started.stdout.close()
+    started.wait(timeout=120)
+    assert list(temporary.iterdir()) == []

@@ -78,6 +78,41 @@ def test_slices_that_work_together_are_taken_back_together_and_go_on(tmp_path: P
         google.await_nothing()
 
 
+MEETING = """
+import os, sys, types, urllib.request
+os.environ["JAX_PLATFORMS"] = "cpu"
+def get(url, headers, timeout):
+    answer = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=timeout)
+    return types.SimpleNamespace(text=answer.read().decode(), status_code=answer.status)
+sys.modules["requests"] = types.SimpleNamespace(get=get)  # All that JAX needs of it.
+from jax._src.clusters import cloud_tpu_cluster
+cloud_tpu_cluster.running_in_cloud_tpu_vm = True  # It goes by libtpu, which is not here.
+import jax
+os.environ.pop("TPU_SKIP_MDS_QUERY", None)  # Set by it, for the same reason.
+jax.distributed.initialize()
+print(f"joined {jax.process_index()} of {jax.process_count()}, {os.environ['WINDLASS_RANK']}")
+"""
+
+
+@only_in_soak
+@pytest.mark.soak
+@pytest.mark.parametrize("launch", ["jax", "plain"])
+def test_jax_finds_the_gang_of_two_slices_by_itself(tmp_path: Path, launch: str) -> None:
+    """By what Cloud TPU says of slices and hosts; with `launch: jax` ours names the coordinator."""
+    pytest.importorskip("jax")
+    with cloud(tmp_path) as google:
+        google.run(
+            program=MEETING,
+            launch=launch,
+            resources={"accelerators": "v5e-16", "nodes": 2},
+            where={"engines": ["tpu"], "buy": ["spot"]},
+        )
+        said = [one["text"] for one in google.said if one["type"] == "log"]
+        joined = sorted(text for text in said if text.startswith("joined"))
+        assert joined == [f"joined {rank} of 8, {rank}" for rank in range(8)]
+        google.await_nothing()
+
+
 SLOWER = {
     "one host": ({"accelerators": "v5e-8"}, {"engines": ["gcp"], "buy": ["on-demand"]}, 1),
     "flex-start slice": (

@@ -18,8 +18,10 @@ import struct
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from windlass.runtime import Checkpointer, context, progress
+from windlass.runtime.checkpoint.bucket import BucketShelf
 
 PACE_S = 0.012
 SAVE_EVERY = 10
@@ -32,16 +34,29 @@ def value(step: int, rank: int) -> int:
 
 
 class Diary:
-    """Lines in a file that all ranks of all attempts append to."""
+    """Lines in a file that all ranks of all attempts append to; or, on machines that have no disk
+    in common, sent to somebody who does that and says when it is done."""
 
     def __init__(self) -> None:
         self._here = context()
-        self._file = os.open(os.environ["DIARY"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        place = urlsplit(os.environ["DIARY"])
+        self._far = None
+        if place.scheme:
+            self._far = socket.create_connection((place.hostname, place.port))
+        else:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+            self._file = os.open(os.environ["DIARY"], flags, 0o644)
 
     def say(self, what: str, step: int = 0, **more: Any) -> None:
         line = {"what": what, "step": step, "attempt": self._here.attempt, **more}
         line |= {"rank": self._here.rank, "pid": os.getpid(), "time": time.time()}
-        os.write(self._file, json.dumps(line).encode() + b"\n")
+        line |= {"run": self._here.run}
+        said = json.dumps(line).encode() + b"\n"
+        if self._far is None:
+            os.write(self._file, said)
+        else:
+            self._far.sendall(said)
+            self._far.recv(1)
 
 
 def meet(rank: int) -> socket.socket:
@@ -71,8 +86,10 @@ def receive(peer: socket.socket) -> int:
     return int(_NUMBER.unpack(data)[0])
 
 
-def committed(folder: Path) -> int:
+def committed(folder: Path | str) -> int:
     """The newest committed checkpoint, by looking at the files and nothing else."""
+    if isinstance(folder, str):
+        return max(BucketShelf(folder).steps(), default=0)
     return max((int(found.parent.name) for found in folder.glob("*/manifest.json")), default=0)
 
 

@@ -149,6 +149,8 @@ def _emulate(claim: Claim, env: Environment) -> None:
         return
     count = f"--xla_force_host_platform_device_count={claim.emulate_devices}"
     env["JAX_PLATFORMS"] = "cpu"
+    if "PJRT_DEVICE" in env:
+        env["PJRT_DEVICE"] = "CPU"
     env["XLA_FLAGS"] = f"{env.get('XLA_FLAGS', '')} {count}".strip()
 
 

@@ -14,6 +14,8 @@ OURS = "windlass"
 CLAIM_LABEL = "windlass-claim"
 RUN_LABEL = "windlass-run"
 EXPIRY_LABEL = "windlass-expires"
+NODES_KEY = "windlass-nodes"
+"""In the metadata of machines: how many nodes their claim has, those included that are gone."""
 
 
 def label_value(text: str) -> str:

@@ -12,7 +12,7 @@ gcloud alpha compute instance-templates create w-train-1-0 \
   --description='windlass=true team=nlp windlass-claim=train-1-0 windlass-run=train windlass-expires=1760086400 windlass-claim-id=train-1-0 windlass-zone=us-central1-a' \
   --machine-type=a2-highgpu-1g \
   --labels=team=nlp,windlass=true,windlass-claim=train-1-0,windlass-run=train,windlass-expires=1760086400 \
-  --metadata=windlass-claim=train-1-0,enable-oslogin=TRUE,block-project-ssh-keys=TRUE \
+  --metadata=windlass-claim=train-1-0,windlass-nodes=2,enable-oslogin=TRUE,block-project-ssh-keys=TRUE \
   --metadata-from-file="startup-script=$startup_script" \
   --image-project=ubuntu-os-accelerator-images \
   --image-family=ubuntu-accelerator-2404-amd64-with-nvidia-580 \

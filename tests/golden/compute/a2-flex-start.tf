@@ -16,6 +16,7 @@ resource "google_compute_region_instance_template" "run" {
 
   metadata = {
     windlass-claim         = "train-1-0"
+    windlass-nodes         = "2"
     enable-oslogin         = "TRUE"
     block-project-ssh-keys = "TRUE"
 

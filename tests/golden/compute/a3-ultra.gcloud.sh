@@ -20,7 +20,7 @@ gcloud compute instances bulk create \
   --description='windlass run train, claim train-1-0' \
   --machine-type=a3-ultragpu-8g \
   --labels=team=nlp,windlass=true,windlass-claim=train-1-0,windlass-run=train,windlass-expires=1760086400 \
-  --metadata=windlass-claim=train-1-0,enable-oslogin=TRUE,block-project-ssh-keys=TRUE \
+  --metadata=windlass-claim=train-1-0,windlass-nodes=2,enable-oslogin=TRUE,block-project-ssh-keys=TRUE \
   --metadata-from-file="startup-script=$startup_script" \
   --image-project=ubuntu-os-accelerator-images \
   --image-family=ubuntu-accelerator-2404-amd64-with-nvidia-580 \

@@ -28,6 +28,7 @@ resource "google_compute_instance" "run" {
 
   metadata = {
     windlass-claim         = "train-1-0"
+    windlass-nodes         = "2"
     enable-oslogin         = "TRUE"
     block-project-ssh-keys = "TRUE"
 

@@ -92,9 +92,10 @@ SETTINGS: dict[str, tuple[dict[str, Any], dict[str, str], dict[str, str | None]]
     ),
     "jax on emulated devices": (
         {"launch": "jax", "emulate_devices": 8},
-        {"XLA_FLAGS": "--xla_dump_to=/d", "JAX_PLATFORMS": "cuda"},
+        {"XLA_FLAGS": "--xla_dump_to=/d", "JAX_PLATFORMS": "cuda", "PJRT_DEVICE": "TPU"},
         {
             "JAX_PLATFORMS": "cpu",
+            "PJRT_DEVICE": "CPU",
             "XLA_FLAGS": "--xla_dump_to=/d --xla_force_host_platform_device_count=8",
         },
     ),

@@ -34,12 +34,13 @@ POLICY = "required_labels: [team]\nmax_budget: 100 USD\nregions: [europe-*]\n"
 @pytest.fixture(scope="module")
 def twin():
     """A twin, and what clients set to find it."""
-    home = TwinHome(Path(tempfile.mkdtemp(prefix="windlass-twin-")) / "twin")
-    control.start(home, control.Wish(live=0), environment=os.environ)
-    running = home.running()
-    assert running is not None
-    yield home, variables(home, running, mode="proxy", caller=os.environ)
-    control.stop(home)
+    with tempfile.TemporaryDirectory(prefix="windlass-twin-") as folder:
+        home = TwinHome(Path(folder) / "twin")
+        control.start(home, control.Wish(live=0), environment=os.environ)
+        running = home.running()
+        assert running is not None
+        yield home, variables(home, running, mode="proxy", caller=os.environ)
+        control.stop(home)
 
 
 @pytest.fixture

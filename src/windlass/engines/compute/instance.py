@@ -12,7 +12,7 @@ from windlass.engines.base import ClaimRequest
 from windlass.engines.compute.disks import disks
 from windlass.engines.compute.images import DRIVER_ON_REQUEST
 from windlass.engines.compute.options import ComputeOptions
-from windlass.engines.labels import CLAIM_LABEL, labels
+from windlass.engines.labels import CLAIM_LABEL, NODES_KEY, labels
 from windlass.engines.lifetime import lifetime
 from windlass.engines.networks import data_nics, network_url, subnetwork_of, subnetwork_url
 from windlass.errors import EngineRejected
@@ -76,6 +76,7 @@ def metadata(claim: ClaimRequest, *, image: str, script: str) -> list[dict[str, 
     items = {
         "startup-script": script,
         CLAIM_LABEL: claim.id,
+        NODES_KEY: str(claim.nodes),
         "enable-oslogin": "TRUE",
         "block-project-ssh-keys": "TRUE",
     }

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from windlass.engines.base import ClaimRequest
 from windlass.engines.descriptions import described, pairs_of
-from windlass.engines.labels import CLAIM_LABEL, NAME_MAX, fitted, labels
+from windlass.engines.labels import CLAIM_LABEL, NAME_MAX, NODES_KEY, fitted, labels
 
 MARK = "w-"
 """What the name of everything begins with."""
@@ -43,12 +43,19 @@ def description(claim: ClaimRequest, zone: str) -> str:
 
 def claim_of(instance: Mapping[str, object]) -> str:
     """The claim that an instance is of, in full: labels are shortened, metadata is not."""
+    return _told(instance, CLAIM_LABEL)
+
+
+def node_count(instance: Mapping[str, object]) -> int:
+    """How many nodes the claim of an instance has; 0 when it does not say."""
+    told = _told(instance, NODES_KEY)
+    return int(told) if told.isdecimal() else 0
+
+
+def _told(instance: Mapping[str, object], key: str) -> str:
     metadata = instance.get("metadata")
     items = metadata.get("items", ()) if isinstance(metadata, dict) else ()
-    for item in items:
-        if item.get("key") == CLAIM_LABEL:
-            return str(item.get("value", ""))
-    return ""
+    return next((str(item.get("value", "")) for item in items if item.get("key") == key), "")
 
 
 def described_claim(resource: Mapping[str, object]) -> tuple[str, str]:

@@ -10,12 +10,14 @@ from datetime import datetime
 from typing import Any
 
 from windlass.engines.base import Observation, Seen
+from windlass.engines.compute.naming import node_count
 from windlass.errors import CapacityError
 from windlass.google.compute import operation_errors
 from windlass.google.refusals import operation_error
 
 COMING = frozenset({"PENDING", "PROVISIONING", "STAGING"})
 UP = frozenset({"RUNNING", "REPAIRING"})
+ABSENT = ""
 QUEUED = frozenset({"CREATING", "ACCEPTED"})
 
 Document = Mapping[str, Any]
@@ -23,14 +25,15 @@ Document = Mapping[str, Any]
 
 def of_machines(instances: Iterable[Document]) -> Observation:
     """A claim that has machines. One that is stopping or off is still there: it is missed, and has
-    to be deleted."""
+    to be deleted. One that is not there may yet come while others do."""
     machines = list(instances)
     found = {_node(one): str(one.get("status")) for one in machines}
     if all(status in COMING for status in found.values()):
         return Observation(seen=Seen.PENDING, reason="its machines are being made")
-    missing = tuple(
-        node for node in range(max(found) + 1) if found.get(node, "") not in (*COMING, *UP)
-    )
+    is_coming = any(status in COMING for status in found.values())
+    fine = {*COMING, *UP, *([ABSENT] if is_coming else [])}
+    nodes = max(max(found) + 1, *map(node_count, machines))
+    missing = tuple(node for node in range(nodes) if found.get(node, ABSENT) not in fine)
     return Observation(seen=Seen.RUNNING, missing=missing, up_at=_up_at(machines))
 
 

@@ -13,7 +13,7 @@ from windlass.catalog.model import Buy, Offer, Slice
 from windlass.catalog.query import Catalog
 from windlass.engines.base import ClaimRequest
 from windlass.engines.bootstrap import node_order, startup_script
-from windlass.engines.labels import CLAIM_LABEL, fitted, labels, request_id
+from windlass.engines.labels import CLAIM_LABEL, NODES_KEY, fitted, labels, request_id
 from windlass.engines.lifetime import WEEK_S, lifetime, waits_s
 from windlass.engines.marks import claim_folder
 from windlass.engines.networks import PREFIX, subnetwork_of
@@ -25,7 +25,6 @@ from windlass.google.tpu import ALPHA, STABLE, place, queued_url
 
 NAME_MAX = 58
 """Names of nodes are longer: they end in the number of their slice."""
-NODES_KEY = "windlass-nodes"
 FOLDER_KEY = "windlass-folder"
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 SHORTEST_RUN_S = 60

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from windlass.engines.base import Observation, Seen
-from windlass.engines.labels import CLAIM_LABEL, OURS
-from windlass.engines.tpu.request import FOLDER_KEY, NODES_KEY
+from windlass.engines.labels import CLAIM_LABEL, NODES_KEY, OURS
+from windlass.engines.tpu.request import FOLDER_KEY
 from windlass.errors import OutOfStock, QuotaExceeded
 
 WAITING = {

@@ -193,6 +193,14 @@ class Machines:
             raise CannotStart(f"{name!r} cannot name a machine's folder")
         return self._folder / name
 
+    def environment(self, name: str) -> dict[str, str]:
+        """What everything that runs in it was given; empty for one that was never started."""
+        try:
+            told = json.loads((self.folder(name) / "plan.json").read_text())
+        except (FileNotFoundError, ValueError):
+            return {}
+        return dict(told["env"])
+
     def console(self, name: str, start: int = 0) -> bytes:
         """What it said on its serial port, from byte `start` on."""
         return console.read(self.folder(name), start)[1]

@@ -24,6 +24,7 @@ from windlass.twin.server.listener import Server
 FIRST = int(ipaddress.IPv4Address("127.64.0.2"))
 LAST = int(ipaddress.IPv4Address("127.127.255.254"))
 METADATA_PORT = 80
+METADATA_VARIABLE = "GCE_METADATA_HOST"
 CA_INSIDE = "/etc/ssl/certs/windlass-twin.pem"
 DIRECT = ("127.0.0.0/8", "127.0.0.1", "localhost", "metadata.google.internal")
 """What programs inside reach without the twin."""
@@ -63,7 +64,7 @@ class Residents:
         if not self._machines.can_run():
             return ""
         address = self._address(machine_id)
-        listener = self._listen(machine_id, address)
+        listener = self._listen_anywhere(machine_id, address)
         metadata = address if listener.port == METADATA_PORT else f"{address}:{listener.port}"
         plan = Plan(
             id=machine_id,
@@ -88,8 +89,10 @@ class Residents:
         """Answer again a machine that an earlier twin has started. Its metadata server has to be
         where the machine knows it."""
         self._addresses[machine_id] = address
+        told = self._machines.environment(machine_id).get(METADATA_VARIABLE, "")
+        port = int(told.partition(":")[2] or METADATA_PORT)
         try:
-            self._listeners[machine_id] = self._listen(machine_id, address)
+            self._listeners[machine_id] = self._listen(machine_id, address, port=port)
         except WindlassError as refused:
             self._log.write(f"machine {machine_id} has no metadata server: {refused.message}\n")
 
@@ -138,7 +141,15 @@ class Residents:
                 self._addresses[machine_id] = address
         return self._addresses[machine_id]
 
-    def _listen(self, machine_id: str, address: str) -> Server:
+    def _listen_anywhere(self, machine_id: str, address: str) -> Server:
+        """On Google's port where that can be had: those below 1024 may be root's, and another twin
+        may have machines of the same address. Clients are told where it is."""
+        try:
+            return self._listen(machine_id, address)
+        except WindlassError:
+            return self._listen(machine_id, address, port=0)
+
+    def _listen(self, machine_id: str, address: str, *, port: int = METADATA_PORT) -> Server:
         def answer(request: Request) -> Response:
             assert self.answer is not None, "a machine asked before the twin was put together"
             return self.answer(machine_id, request)
@@ -146,11 +157,7 @@ class Residents:
         def is_inside(peer: tuple[str, int], local: tuple[str, int]) -> bool:
             return self._machines.owns_socket(machine_id, peer, local)
 
-        try:
-            server = Server(answer, address=address, port=METADATA_PORT)
-        except WindlassError:
-            # Ports below 1024 may be root's; clients are told where it is.
-            server = Server(answer, address=address, port=0)
+        server = Server(answer, address=address, port=port)
         server.admits = is_inside
         server.start()
         return server
@@ -161,7 +168,7 @@ class Residents:
         proxy = f"http://127.0.0.1:{self.port}"
         direct = ",".join((*DIRECT, boot.hostname, *boot.neighbours))
         return {
-            "GCE_METADATA_HOST": metadata,
+            METADATA_VARIABLE: metadata,
             "GCE_METADATA_IP": metadata,
             "GCE_METADATA_ROOT": metadata,
             "GOOGLE_CLOUD_PROJECT": self._project,

@@ -8,8 +8,9 @@ from windlass.engines.base import Seen
 from windlass.engines.compute.sight import of_machines, of_queue
 
 
-def machine(node: int, status: str) -> dict[str, str]:
-    return {"name": f"w-r-1-0-{node}", "status": status}
+def machine(node: int, status: str, *, of: int = 0) -> dict:
+    told = {"items": [{"key": "windlass-nodes", "value": str(of)}]}
+    return {"name": f"w-r-1-0-{node}", "status": status, "metadata": told}
 
 
 def errors(code: str, message: str = "") -> dict:
@@ -33,6 +34,15 @@ def test_machines_that_are_not_up_are_missed(statuses, seen, missing):
 
 def test_a_machine_that_is_not_there_is_missed():
     assert of_machines([machine(2, "RUNNING"), machine(0, "RUNNING")]).missing == (1,)
+
+
+def test_the_last_one_is_missed_too():
+    assert of_machines([machine(0, "RUNNING", of=2)]).missing == (1,)
+
+
+def test_one_that_has_yet_to_come_is_not_missed():
+    coming = [machine(0, "RUNNING", of=3), machine(1, "STAGING", of=3)]
+    assert of_machines(coming).missing == ()
 
 
 @pytest.mark.parametrize(

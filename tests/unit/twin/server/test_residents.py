@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,10 @@ class Rack:
 
     def delete(self, machine_id: str) -> None:
         self.plans.pop(machine_id, None)
+
+    def environment(self, machine_id: str) -> dict[str, str]:
+        plan = self.plans.get(machine_id)
+        return dict(plan.env) if plan else {}
 
     def live(self) -> list[str]:
         return list(self.plans)
@@ -113,6 +118,23 @@ def test_machines_of_an_earlier_twin_keep_their_addresses_to_themselves(
     assert len({first, *others}) == 4
     for name in ("m1", "n0", "n1", "n2"):
         later.delete(name)
+
+
+def test_a_resumed_machine_finds_its_metadata_where_it_was_told(rack: Rack, tmp_path: Path) -> None:
+    """Where port 80 is another's, the machine knows a port, and a later twin must not choose."""
+    rack.inside = {"m1"}
+    residents = housed(rack, tmp_path)
+    address = residents.start("m1", Boot(hostname="m1"))
+    told = rack.plans["m1"]
+    residents.end()
+    with socket.create_server((address, 0)) as found:
+        place = f"{address}:{found.getsockname()[1]}"
+    # The twin was killed, not ended: its machine goes on.
+    rack.plans["m1"] = replace(told, env={**told.env, "GCE_METADATA_HOST": place})
+    later = housed(rack, tmp_path)
+    later.resume("m1", address)
+    assert asked(rack, "m1").endswith(b"m1")
+    later.delete("m1")
 
 
 def test_machine_that_cannot_be_had_stays_modelled(rack: Rack, tmp_path: Path) -> None:
