@@ -18,6 +18,8 @@ from windlass.errors import CredentialsMissing, EngineTransient
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 IMPERSONATED_S = 3600
+NOBODY = "default credentials were not found"
+"""What google-auth says where there is nothing; else something is there and is no good."""
 SOMEBODY = "user:YOU"
 """A login does not say whose it is."""
 
@@ -87,10 +89,7 @@ class AmbientBearer:
         try:
             own, _ = google.auth.default(scopes=[SCOPE], request=HttpxRequest(self._client))
         except DefaultCredentialsError as exc:
-            raise CredentialsMissing(
-                "there are no credentials for Google Cloud here",
-                remedy="Log in with `gcloud auth application-default login`.",
-            ) from exc
+            raise _none_here(exc) from exc
         if not self._impersonate:
             return own
         return impersonated_credentials.Credentials(  # type: ignore[no-untyped-call]  # google-auth has no types for it.
@@ -161,4 +160,20 @@ def _first_line(exc: BaseException) -> str:
             return str(json.loads(part)["error"]["message"])
         except (TypeError, ValueError, KeyError):
             continue
-    return str(exc).strip().splitlines()[0][:200] if str(exc).strip() else type(exc).__name__
+    said = str(exc.args[0] if exc.args else "").strip()
+    return said.splitlines()[0][:200] if said else type(exc).__name__
+
+
+def _none_here(exc: DefaultCredentialsError) -> CredentialsMissing:
+    """Nobody has logged in; or somebody has named a file that is none."""
+    why = _first_line(exc)
+    if NOBODY in why:
+        return CredentialsMissing(
+            "there are no credentials for Google Cloud here",
+            remedy="Log in with `gcloud auth application-default login`.",
+        )
+    return CredentialsMissing(
+        f"the credentials for Google Cloud cannot be read: {why}",
+        remedy="Mend or unset GOOGLE_APPLICATION_CREDENTIALS; `gcloud auth application-default "
+        "login` makes new ones.",
+    )

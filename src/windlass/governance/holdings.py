@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from windlass.engines.descriptions import pairs_of
 from windlass.engines.labels import CLAIM_LABEL, EXPIRY_LABEL, OURS, RUN_LABEL
-from windlass.errors import ApiDisabled, WindlassError
+from windlass.errors import ApiDisabled, CredentialsMissing, WindlassError
 from windlass.google.compute import Compute
 from windlass.google.session import Session
 from windlass.google.storage import Buckets
@@ -130,6 +130,8 @@ def _take(
         found.extend(look())
     except ApiDisabled:
         return False
+    except CredentialsMissing:
+        raise  # Nothing at all can be looked at.
     except WindlassError as error:
         unseen.append(Unseen(what, error.message))
         return False

@@ -7,7 +7,6 @@ import json
 import google.auth
 import httpx
 import pytest
-from google.auth.exceptions import DefaultCredentialsError
 from google.oauth2.credentials import Credentials
 
 from windlass.errors import CredentialsMissing, EngineTransient
@@ -100,12 +99,29 @@ def test_what_passes_is_no_end_of_a_login(trouble, monkeypatch):
         Google(login=trouble).bearer().token()
 
 
-def test_nobody_is_told_to_log_in(monkeypatch):
-    def nobody(**_):
-        raise DefaultCredentialsError("none")
+@pytest.mark.parametrize(
+    ("contents", "said"),
+    [(None, "was not found"), ("{", "is not a valid json file"), ('{"type": "x"}', "Type is x")],
+)
+def test_a_file_that_is_no_key_is_told(monkeypatch, tmp_path, contents, said):
+    path = tmp_path / "key.json"
+    if contents is not None:
+        path.write_text(contents)
+    monkeypatch.undo()
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+    with pytest.raises(CredentialsMissing) as caught:
+        Google().bearer().token()
+    assert said in caught.value.message
+    assert "GOOGLE_APPLICATION_CREDENTIALS" in caught.value.remedy
 
-    monkeypatch.setattr(google.auth, "default", nobody)
-    with pytest.raises(CredentialsMissing, match="no credentials"):
+
+def test_nobody_is_told_to_log_in(monkeypatch, tmp_path):
+    monkeypatch.undo()
+    for name in ("GOOGLE_APPLICATION_CREDENTIALS", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+    with pytest.raises(CredentialsMissing, match="there are no credentials"):
         Google().bearer().token()
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from windlass.governance.holdings import Unseen
     from windlass.governance.reaping import Judged, Wish
 
+NOTHING = "Nothing of Windlass's is there"
 FOUND = 1
 REFUSED = 5
 STYLES = {"expired": "red", "orphan": "red", "stranger": "yellow", "kept": "dim", "standing": "dim"}
@@ -113,7 +114,8 @@ def _tell(
     for one in unseen:
         sys.stderr.write(f"windlass: could not look at {one.what}: {one.why}\n")
     if not judged:
-        sys.stdout.write("Nothing of Windlass's is there.\n")
+        said = "Nothing was found where one could look" if unseen else NOTHING
+        sys.stdout.write(f"{said}.\n")
         return
     sys.stdout.write(_table(judged) + "\n\n" + _sum(judged, doomed) + "\n")
     if doomed and not is_applied:

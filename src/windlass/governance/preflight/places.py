@@ -97,7 +97,7 @@ def _network(compute: Compute, network: str, region: str, subnetwork: str) -> It
             name,
             "Private Google Access is off: machines cannot reach their run folder",
             f"`gcloud compute networks subnets update {subnet['name']} --region={region} "
-            "--enable-private-ip-google-access`",
+            f"--enable-private-ip-google-access --project={compute.project}`",
         )
     routers = compute.listed(scope, "routers")
     if any(_last(one.get("network")) == network and one.get("nats") for one in routers):

@@ -5,7 +5,7 @@ Must not change anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from windlass.engines.needs import SECRETS_API
 from windlass.engines.registry import needs_of
@@ -33,28 +33,43 @@ def project(subject: Subject) -> Iterator[Finding]:
 
 def apis(subject: Subject) -> Iterator[Finding]:
     """Whether everything that engines call is turned on."""
-    own = (SECRETS_API,) if subject.spec and subject.spec.secrets else ()
-    named = (api for name in subject.engines for api in needs_of(name).apis)
-    wanted = sorted({*ALWAYS, *own, *named})
-    enabled = Services(subject.session, subject.project).enabled()
-    missing = [api for api in wanted if api not in enabled]
+    wanted = {*ALWAYS, *needed_apis(subject)}
+    missing = missing_apis(subject, wanted)
     if missing:
-        yield bad(
-            "apis",
-            f"off: {', '.join(missing)}",
-            f"`gcloud services enable {' '.join(missing)} --project={subject.project}`",
-        )
+        yield bad("apis", f"off: {', '.join(missing)}", enabling(subject, missing))
     else:
         yield ok("apis", f"{len(wanted)} are on")
 
 
-def permissions(subject: Subject) -> Iterator[Finding]:
-    """Whether the caller may do what engines do, by the roles that would mend it."""
-    wanted = {
+def needed_permissions(subject: Subject) -> dict[str, str]:
+    """What engines need to be allowed, each with a role that has it."""
+    return {
         permission: role
         for name in subject.engines
         for permission, role in needs_of(name).permissions.items()
     }
+
+
+def needed_apis(subject: Subject) -> frozenset[str]:
+    """What engines and nodes of the run call."""
+    own = (SECRETS_API,) if subject.spec and subject.spec.secrets else ()
+    return frozenset({*own, *(api for name in subject.engines for api in needs_of(name).apis)})
+
+
+def missing_apis(subject: Subject, wanted: Collection[str]) -> list[str]:
+    """Those that are off."""
+    enabled = Services(subject.session, subject.project).enabled()
+    return sorted(api for api in wanted if api not in enabled)
+
+
+def enabling(subject: Subject, apis: Collection[str]) -> str:
+    """The command that turns them on."""
+    return f"`gcloud services enable {' '.join(apis)} --project={subject.project}`"
+
+
+def permissions(subject: Subject) -> Iterator[Finding]:
+    """Whether the caller may do what engines do, by the roles that would mend it."""
+    wanted = needed_permissions(subject)
     granted = Projects(subject.session, subject.project).granted(wanted)
     missing: dict[str, list[str]] = {}
     for permission in sorted(set(wanted) - granted):
@@ -64,7 +79,7 @@ def permissions(subject: Subject) -> Iterator[Finding]:
             "permissions",
             f"missing: {', '.join(those)}",
             f"`gcloud projects add-iam-policy-binding {subject.project} "
-            f"--member={subject.session.member} --role={role}`",
+            f"--member={subject.session.member} --role={role} --condition=None`",
         )
     if not missing:
         yield ok("permissions", f"all {len(wanted)} that are needed")

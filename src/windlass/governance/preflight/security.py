@@ -71,7 +71,7 @@ def _roles(subject: Subject) -> Iterator[Finding]:
                     f"{member.partition(':')[2]} has {role}: whatever runs as it may do anything",
                     f"Grant it what it needs first, such as `{OBJECTS}`; then `gcloud projects "
                     f"remove-iam-policy-binding {subject.project} --member={member} "
-                    f"--role={role}`.",
+                    f"--role={role} --condition=None`.",
                 )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from doors import CATALOG, PROJECT, House
 from houses import furnished, make_bucket, session_of
+from windlass.errors import ApiDisabled, PermissionMissing
 from windlass.google.compute import Compute
 from windlass.governance.network import Network
 from windlass.governance.preflight.examine import at_submit, examine
@@ -90,9 +91,9 @@ def test_permissions_that_are_missing_come_with_the_role_that_has_them():
         if one.name == "permissions"
     ]
     assert {one.remedy.rpartition("--role=")[2] for one in found} == {
-        "roles/compute.instanceAdmin.v1`",
-        "roles/iam.serviceAccountUser`",
-        "roles/storage.objectUser`",
+        "roles/compute.instanceAdmin.v1 --condition=None`",
+        "roles/iam.serviceAccountUser --condition=None`",
+        "roles/storage.objectUser --condition=None`",
     }
 
 
@@ -276,5 +277,24 @@ def test_at_submit_only_what_a_run_would_run_into_is_told(tmp_path):
 
 def test_at_submit_what_cannot_be_looked_at_is_left():
     house = House()
+    robot = house.robot()
+    house.grant(robot, "roles/storage.objectUser")
+    token = house.token_of(robot)
+    assert list(at_submit(subject(house, token=token, wanted=(Wanted(OFFER, 16),)))) == []
+
+
+@pytest.mark.parametrize("project", [PROJECT, "somebody-elses-1"])
+def test_at_submit_who_may_do_nothing_is_told_before_there_is_a_run(project):
+    house = House()
+    one = replace(subject(house, token=house.token_of(house.robot())), project=project)
+    with pytest.raises(PermissionMissing, match=project):
+        list(at_submit(one))
+
+
+def test_at_submit_an_api_that_is_off_is_the_end_if_the_run_needs_it():
+    house = House()
     house.twin.apis.set("compute.googleapis.com", enabled=False)
-    assert list(at_submit(subject(house, wanted=(Wanted(OFFER, 16),)))) == []
+    with pytest.raises(ApiDisabled) as caught:
+        list(at_submit(subject(house)))
+    assert "`gcloud services enable compute.googleapis.com --project=" in caught.value.remedy
+    assert list(at_submit(subject(house, "vertex"))) == []
