@@ -111,7 +111,7 @@ while now < until:
 GIVE_BACK = """\
 import sys
 from machine import *
-for _ in range(40):
+for nap in [2, 4, 8] + [15] * 40:
     try:
         ask("DELETE", sys.argv[1])
         break
@@ -120,7 +120,7 @@ for _ in range(40):
             break
     except OSError:
         pass
-    time.sleep(15)"""
+    time.sleep(nap)"""
 
 # Runs while the agent is ending: whoever has no patience for that leaves an object in the claim's
 # folder.

@@ -120,7 +120,7 @@ WINDLASS
 cat > give_back.py <<'WINDLASS'
 import sys
 from machine import *
-for _ in range(40):
+for nap in [2, 4, 8] + [15] * 40:
     try:
         ask("DELETE", sys.argv[1])
         break
@@ -129,7 +129,7 @@ for _ in range(40):
             break
     except OSError:
         pass
-    time.sleep(15)
+    time.sleep(nap)
 WINDLASS
 cat > hurry.py <<'WINDLASS'
 import signal, sys
@@ -145,7 +145,7 @@ while os.path.exists("/proc/%d" % agent):
     os.kill(agent, signal.SIGUSR1)
     break
 WINDLASS
-(python3 expire.py 1760086400 86400 180; python3 give_back.py 'https://tpu.googleapis.com/v2/projects/lab/locations/us-central1-a/queuedResources/w-train-1-0?force=true') &
+(python3 expire.py 1760086400 86400 20; python3 give_back.py 'https://tpu.googleapis.com/v2/projects/lab/locations/us-central1-a/queuedResources/w-train-1-0?force=true') &
 for wait in 1 2 4 8 16 30 30 30; do
   python3 fetch.py gs://runs/agents/agent.pyz agent.pyz && break
   sleep $wait

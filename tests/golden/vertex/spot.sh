@@ -125,7 +125,7 @@ WINDLASS
 cat > give_back.py <<'WINDLASS'
 import sys
 from machine import *
-for _ in range(40):
+for nap in [2, 4, 8] + [15] * 40:
     try:
         ask("DELETE", sys.argv[1])
         break
@@ -134,7 +134,7 @@ for _ in range(40):
             break
     except OSError:
         pass
-    time.sleep(15)
+    time.sleep(nap)
 WINDLASS
 cat > hurry.py <<'WINDLASS'
 import signal, sys
@@ -157,7 +157,7 @@ done
 python3 agent.pyz node.json &
 agent=$!
 trap 'kill -TERM $agent 2>/dev/null; python3 hurry.py $agent &' TERM
-(python3 expire.py 1760086400 86400 180; kill -TERM $agent) &
+(python3 expire.py 1760086400 86380 20; kill -TERM $agent) &
 while kill -0 $agent 2>/dev/null; do wait $agent; done
 python3 await.py
 exit 0

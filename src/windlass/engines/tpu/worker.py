@@ -8,8 +8,9 @@ from __future__ import annotations
 from windlass.engines.bootstrap import OF_GANGS, RUN_AND_HEED, Manner, expire
 from windlass.engines.lifetime import Lifetime
 
-SPARE_S = 180
-"""So long after expiry other workers wait for the first one to have given everything back."""
+SPARE_S = 20
+"""So long after expiry other workers wait for the first one to have given everything back: little
+enough that a slice whose first worker is dead costs no more than a billing tick above a budget."""
 
 # Workers count through the slices in order. What Cloud TPU says of other slices goes to the ranks,
 # as libtpu reads it.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from windlass.engines.bootstrap import OF_GANGS, RUN_AND_HEED, Manner, expire
 from windlass.engines.lifetime import Lifetime
 
-SPARE_S = 180
+SPARE_S = 20
 """So long after expiry other replicas wait for the first one to have ended everything."""
 
 # Nodes count through the worker pools in order. Hosts of a TPU slice are told apart by libtpu's own

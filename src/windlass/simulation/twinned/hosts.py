@@ -16,6 +16,8 @@ from windlass.simulation.twinned.host import Host, Surroundings
 from windlass.twin.machine import Boot
 
 BOOT_S = (0.0, 8.0)
+SLICE_HOST = "t1v-"
+"""What names of hosts of TPU slices begin with."""
 LATE_S = (600.0, 1200.0)
 """A machine that takes so long to start its script comes up after it was given up, or just in
 time."""
@@ -78,7 +80,8 @@ class Hosts:
         self._started += 1
         host = self._hosts[machine_id] = Host(self.around, machine_id, boot)
         wait_s = self._luck.between(*BOOT_S)
-        if self._luck.strikes("late-claim", 0.03):
+        # A slice has no end but its own programs: nobody can guard one on which none runs.
+        if not boot.hostname.startswith(SLICE_HOST) and self._luck.strikes("late-claim", 0.03):
             wait_s += self._luck.between(*LATE_S)
         self._timeline.after(wait_s, host.begin)
         return f"10.1.{self._started // 250}.{self._started % 250}"

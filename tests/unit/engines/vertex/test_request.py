@@ -89,7 +89,7 @@ def test_nobody_but_the_controller_restarts(name):
 
 def test_a_training_ends_with_its_claim_however_long_it_has_waited():
     request = rendered("flex-start")
-    assert request.body["jobSpec"]["scheduling"]["timeout"] == "86445s"
+    assert request.body["jobSpec"]["scheduling"]["timeout"] == "86425s"
     assert f"expire.py {MADE_AT + 86_400:.0f} " in script_of(request)
 
 
