@@ -48,6 +48,7 @@ check: $(dev)  ## Lint, formatting, types, and which package may import which
 
 soak: $(if $(ALL),.venv/.installed-all,$(dev))  ## The same tests with large counts: thousands of seeds, hundreds of kills
 	@WINDLASS_SEEDS=$${WINDLASS_SEEDS:-5000} WINDLASS_RENTED_SEEDS=$${WINDLASS_RENTED_SEEDS:-5000} \
+	WINDLASS_TWIN_SEEDS=$${WINDLASS_TWIN_SEEDS:-5000} WINDLASS_FORECASTS=$${WINDLASS_FORECASTS:-200} \
 	WINDLASS_KILLS=$${WINDLASS_KILLS:-200} WINDLASS_REHEARSALS=$${WINDLASS_REHEARSALS:-30} \
 	  WINDLASS_EXAMPLES=$${WINDLASS_EXAMPLES:-2000} $(pytest) -m soak $(ARGS)
 

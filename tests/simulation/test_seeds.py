@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import counts
-from windlass.agent import layout
-from windlass.agent.node import Node
+from rigs import UnfencedNode, UnheldNode
 from windlass.policy.budget import SAVE_S
 from windlass.policy.meter import HOUR_S, TICK_S
 from windlass.simulation.scenario import Broken, simulate
@@ -166,21 +165,6 @@ def test_every_kind_of_refusal_really_happens():
     assert set(codes) >= EVENTS_THAT_MUST_HAPPEN
 
 
-class UnfencedNode(Node):
-    """An agent that starts as soon as its gang is there, whoever holds the fence."""
-
-    def _while_waiting(self, now, wall):
-        beats = [self._read(self._heartbeat_of(k)) for k in range(self.order.nodes)]
-        if any(beat is None for beat in beats):
-            return
-        self._addresses = [beat["address"] for beat in beats]
-        name = layout.winner(self.order.attempt)
-        winner = {"claim": self.order.claim, "nonces": [beat["nonce"] for beat in beats]}
-        self.folder.create(name, json.dumps(winner).encode())
-        self.body.prepare()
-        self.state = "preparing"
-
-
 @pytest.mark.soak
 @pytest.mark.parametrize(
     "broken",
@@ -197,13 +181,6 @@ def test_a_broken_promise_is_noticed(broken, record_property):
     assert bad
     first = next(iter(bad))
     assert simulate(first, broken=broken).failures == bad[first], "a failing seed replays exactly"
-
-
-class UnheldNode(Node):
-    """An agent that starts although the attempt before its own still works."""
-
-    def __init__(self, folder, order, body, **more):
-        super().__init__(folder, order._replace(held_s=0.0), body, **more)
 
 
 def test_machines_that_do_not_wait_for_their_turn_are_noticed():

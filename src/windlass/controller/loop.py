@@ -201,7 +201,7 @@ class Loop:
                 engine = self._site.engine(name)
                 is_shared = engine.limits().is_rented
                 for owned in engine.owned():
-                    if owned.claim not in wanted and not (is_shared and self._is_foreign(owned)):
+                    if owned.claim not in wanted and not self._is_kept(owned, is_shared=is_shared):
                         engine.cancel(owned.handle)
             except (EngineError, SetupError):
                 continue  # It is asked again at the next sweep.
@@ -213,11 +213,19 @@ class Loop:
         used = {claim.engine for state in self._states.values() for claim in state.claims}
         return sorted({*self._site.engine_names, *self._used, *used})
 
-    def _is_foreign(self, owned: Owned) -> bool:
-        """Whether it is of a run that this store has never heard of. A project is shared with
-        others who have stores of their own; what nobody knows any more is `windlass reap`'s."""
+    def _is_kept(self, owned: Owned, *, is_shared: bool) -> bool:
+        """Whether it is wanted after all: another controller may have asked for it while this one
+        hung, and has written that down before it did. What is of a run that this store has never
+        heard of is somebody else's where an engine `is_shared` with others who have stores of
+        their own; what nobody knows any more is `windlass reap`'s."""
         run_id = owned.claim.rsplit("-", 2)[0]
-        return self._site.store.get_run(run_id) is None
+        run = self._site.store.get_run(run_id)
+        if run is None:
+            return is_shared
+        return not is_ended(run.phase) and any(
+            claim.id == owned.claim and claim.phase is not ClaimPhase.GONE
+            for claim in self._site.store.list_claims(run_id)
+        )
 
 
 def _has_moved(before: RunState, after: RunState) -> bool:

@@ -5,19 +5,23 @@ Must not look at anything the controller believes but the store: the world is as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from windlass.policy.budget import race_cap_usd
 from windlass.policy.meter import HOUR_S, TICK_S
 from windlass.policy.totals import usd_since
-from windlass.simulation.engine import SimulatedEngine
 from windlass.simulation.gang import Training
+from windlass.simulation.provider import Provider
 from windlass.spec.canonical import from_json
 from windlass.state.model import Attempt, Run
 from windlass.state.phases import Outcome, RunPhase, Wanted, is_ended
 
-CENT = 0.01
+ROUNDING = 0.05
+"""Of a tick: what counts of the same dollars may differ by."""
+OVERTIME_S = 420.0
+"""Other workers of a slice wait for the first to end it, and whatever is told to end may take its
+time."""
 STARTED_AGAIN = (Outcome.LOST, Outcome.PREEMPTED, Outcome.REFUSED, Outcome.MOVED)
 HANDOVER_S = 120.0
 """How long it takes at most, where nothing goes wrong, until a gang that was moved works again."""
@@ -43,40 +47,55 @@ class Checks:
     def __init__(
         self,
         store: Any,
-        engine: SimulatedEngine,
+        provider: Provider,
         trainings: dict[str, Training],
         *,
+        now: Callable[[], float],
         calm_from: float,
     ) -> None:
+        self._now = now
         self._store = store
         self._calm_from = calm_from
-        self._engine = engine
+        self._provider = provider
         self._trainings = trainings
 
     def after_event(self) -> None:
         """Never two claims of a run with live ranks, nor two starts of one claim."""
         live: dict[str, str] = {}
-        for gang in self._engine.gangs:
+        for gang in self._provider.gangs:
             if not gang.has_live_ranks:
                 continue
+            assert not gang.has_twins, f"a node of {gang.claim} has ranks on two machines"
             run = gang.claim.rsplit("-", 2)[0]
             assert run not in live, f"two live gangs of {run}: {live[run]} and {gang.claim}"
             live[run] = gang.claim
 
+    def each_minute(self) -> None:
+        """No machine outlives what its claim was given, whoever has forgotten it."""
+        known = {
+            claim.id: claim for run in self._trainings for claim in self._store.list_claims(run)
+        }
+        for claim_id, since in self._provider.paid_for():
+            claim = known[claim_id]
+            if claim.expires_at is None:
+                continue
+            # Engines count from when a machine came, or from when it was asked for.
+            until = max(claim.expires_at, since + claim.expires_at - claim.created_at)
+            assert self._now() <= until + OVERTIME_S, f"{claim_id} outlives its own end"
+
     def is_all_over(self) -> bool:
         """Every run has ended and the engine holds nothing."""
         runs = [self._store.get_run(run) for run in self._trainings]
-        return all(is_ended(run.phase) for run in runs) and not self._engine.holds_anything
+        return all(is_ended(run.phase) for run in runs) and not self._provider.left()
 
     def at_the_end(self) -> list[str]:
         """What is wrong now that faults have stopped long ago."""
         failures = [
             f"{gang.claim} still has machines"
-            for gang in self._engine.gangs
+            for gang in self._provider.gangs
             if any(machine.is_up for machine in gang.machines)
         ]
-        if self._engine.holds_anything:
-            failures.append("the engine holds something nobody wants")
+        failures += [f"nobody wants this: {what}" for what in self._provider.left()]
         for run_id, training in self._trainings.items():
             failures += self._check_run(run_id, training)
         return failures
@@ -93,7 +112,7 @@ class Checks:
                 found[run_id] = Bill(
                     code=run.code,
                     budget_usd=budget_usd,
-                    usd=self._engine.billed_usd(run_id),
+                    usd=self._provider.billed_usd(run_id),
                     usd_per_h=max((claim.usd_per_h for claim in claims), default=0.0),
                     attempts=run.attempt,
                     kept_usd=0.0 if limits.deadline_s is None else race_cap_usd(budget_usd),
@@ -180,16 +199,17 @@ class Checks:
 
     def _check_money(self, run: Run) -> list[str]:
         """Spending ends within the budget and one tick, and the store knows of all of it."""
-        billed = self._engine.billed_usd(run.id)
+        billed = self._provider.billed_usd(run.id)
         claims = self._store.list_claims(run.id)
         tick = max((claim.usd_per_h for claim in claims), default=0.0) * TICK_S / HOUR_S
+        slack = tick * ROUNDING
         failures = []
         budget = from_json(run.spec).limits.budget_usd
-        if budget is not None and billed > budget + tick + CENT:
-            failures.append(f"{run.id} has cost {billed:.2f} USD; its budget was {budget:.2f}")
-        if run.spent_usd < billed - tick - CENT:
-            failures.append(f"{run.id} has cost {billed:.2f} USD, and counts {run.spent_usd:.2f}")
+        if budget is not None and billed > budget + tick + slack:
+            failures.append(f"{run.id} has cost {billed:.4f} USD; its budget was {budget:.4f}")
+        if run.spent_usd < billed - tick - slack:
+            failures.append(f"{run.id} has cost {billed:.4f} USD, and counts {run.spent_usd:.4f}")
         charged = sum(usd_since(one, now=0.0) for one in self._store.charges(run_id=run.id))
-        if abs(charged - run.spent_usd) > CENT:
-            failures.append(f"{run.id} is charged {charged:.2f} USD, not {run.spent_usd:.2f}")
+        if abs(charged - run.spent_usd) > slack + 1e-6:
+            failures.append(f"{run.id} is charged {charged:.4f} USD, not {run.spent_usd:.4f}")
         return failures

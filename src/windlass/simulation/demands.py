@@ -27,6 +27,7 @@ class Demand(NamedTuple):
     training: Training
     spec: Spec
     options: str
+    engine: str = "simulated"
 
 
 def renting(spec: Spec, luck: Luck, *, training: Training) -> Demand:

@@ -5,18 +5,21 @@ Must not be kinder than a real one: it forgets claims that are gone, as clouds d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from windlass.agent.node import Node
 from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
 from windlass.errors import CapacityError, EngineAmbiguous, EngineTransient
-from windlass.simulation.disk import Disk
+from windlass.simulation.demands import Demand, renting
+from windlass.simulation.disk import folder_url
 from windlass.simulation.gang import Gang, Machine, Training
-from windlass.simulation.luck import Luck
 from windlass.simulation.market import PRICES, Stock
-from windlass.simulation.timeline import Timeline
+from windlass.simulation.provider import Caller, Extent, Fault, Ground
+from windlass.simulation.saboteur import Fragile
+from windlass.spec.model import Spec
 
 STALE_S = 20.0
 START_TIMEOUT_S = 150.0
@@ -52,27 +55,22 @@ class Sabotage:
 
 
 class SimulatedEngine:
-    """Implements engines.base.Engine[ClaimRequest]."""
+    """Implements engines.base.Engine[ClaimRequest], and provider.Provider with nothing but it."""
 
     name = "simulated"
+    engine_names: tuple[str, ...] = (name,)
+    extent = Extent()
+    is_bucket = False
 
-    def __init__(
-        self,
-        timeline: Timeline,
-        luck: Luck,
-        *,
-        disk: Callable[[str], Disk],
-        training: Callable[[str], Training],
-        note: Callable[[str], None],
-        sabotage: Sabotage,
-    ) -> None:
-        self._timeline = timeline
-        self._luck = luck
-        self._disk = disk
-        self._training = training
-        self._note = note
+    def __init__(self, ground: Ground, *, is_rented: bool, sabotage: Sabotage) -> None:
+        self._timeline = ground.timeline
+        self._luck = ground.luck
+        self._disk = ground.disk
+        self._training = ground.training
+        self._note = ground.note
         self._sabotage = sabotage
-        self.stock = Stock(timeline, luck)
+        self.is_rented = is_rented
+        self.stock = Stock(ground.timeline, ground.luck)
         self.spot_lives_s: tuple[float, float] | None = None
         """How long spot machines are left to a claim, at least and at most; None: for ever."""
         self._bills: list[tuple[str, _Held]] = []
@@ -133,10 +131,38 @@ class SimulatedEngine:
             if held.gone_at is None
         ]
 
-    @property
-    def holds_anything(self) -> bool:
-        """Whether any claim is not gone."""
-        return any(held.gone_at is None for held in self._held.values())
+    # ---- simulation.provider.Provider ------------------------------------------------------
+
+    def begin(self) -> None:
+        """See Provider."""
+        if self.is_rented:
+            self.stock.begin()
+
+    def engines(self, caller: Caller) -> Callable[[str], Any]:
+        """See Provider. It is on the other side, and remembers: all controllers share it."""
+        engine = Fragile(self, caller.hazard)
+        return lambda name: engine
+
+    def demand(self, spec: Spec, training: Training) -> Demand:
+        """See Provider."""
+        if not self.is_rented:
+            return Demand(training, spec, "{}", self.name)
+        return renting(spec, self._luck, training=training)
+
+    def faults(self, pick: float, seconds: float) -> Sequence[Fault]:
+        """See Provider."""
+        found: list[Fault] = [
+            ("node-lost", partial(self._lose_node, pick)),
+            ("node-preempted", partial(self._preempt_node, pick)),
+            ("node-cut-off", partial(self._cut_off_node, pick, seconds)),
+        ]
+        if self.is_rented:
+            found.append(("stockout", partial(self.stock.run_out, pick, seconds * 5)))
+        return found
+
+    def left(self) -> Sequence[str]:
+        """See Provider."""
+        return [f"{claim} is held" for claim, held in self._held.items() if held.gone_at is None]
 
     def billed_usd(self, run: str) -> float:
         """What the machines of a run have cost, by the engine's own count. Those that came and
@@ -150,15 +176,22 @@ class SimulatedEngine:
             if until > held.up_at
         )
 
+    def paid_for(self) -> Iterable[tuple[str, float]]:
+        """See Provider."""
+        at = self._timeline.monotonic()
+        for claim, held in self._held.items():
+            if held.usd_per_h and held.gone_at is None and held.up_at <= at:
+                yield claim, self._timeline.now() - at + held.up_at
+
     # ---- what happens to machines ----------------------------------------------------------
 
-    def lose_node(self, pick: float) -> None:
+    def _lose_node(self, pick: float) -> None:
         """A machine vanishes without a word."""
         machines = [machine for gang in self.gangs for machine in gang.machines if machine.is_up]
         if machines:
             machines[int(pick * len(machines))].vanish()
 
-    def preempt_node(self, pick: float) -> None:
+    def _preempt_node(self, pick: float) -> None:
         """A machine is taken away with notice."""
         machines = [machine for gang in self.gangs for machine in gang.machines if machine.is_up]
         if machines:
@@ -166,7 +199,7 @@ class SimulatedEngine:
             machine.take_away(NOTICE_S)
             self._timeline.after(NOTICE_S, machine.vanish)
 
-    def cut_off_node(self, pick: float, seconds: float) -> None:
+    def _cut_off_node(self, pick: float, seconds: float) -> None:
         """An agent cannot reach the run folder for a while."""
         machines = [machine for gang in self.gangs for machine in gang.machines if machine.is_up]
         if machines:
@@ -194,7 +227,7 @@ class SimulatedEngine:
         self._note(f"{request.id} is accepted")
         gang = Gang(
             self._training(request.run),
-            self._disk(request.run),
+            self._disk(folder_url(request.run)),
             claim=request.id,
             attempt=request.attempt,
             nodes=request.nodes,
@@ -251,7 +284,7 @@ class SimulatedEngine:
         self._note(f"{request.id} node {index} boots")
         machine = Machine(
             self._timeline,
-            self._disk(request.run),
+            self._disk(folder_url(request.run)),
             held.gang,
             index=index,
             agent=partial(self._sabotage.node, nonce=self._luck.name()),

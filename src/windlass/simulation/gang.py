@@ -21,6 +21,7 @@ STEP_S = 1.0
 SAVE_EVERY = 20
 REPORT_EVERY = 20
 PEER_ERROR_S = 0.5
+NOTICE_S = 30.0
 
 
 @dataclass(slots=True)
@@ -46,7 +47,14 @@ class Machine:
     """One node: an agent and its ranks. Either can be watched, and the whole can vanish."""
 
     def __init__(
-        self, timeline: Timeline, disk: Disk, gang: Gang, *, index: int, agent: Agent
+        self,
+        timeline: Timeline,
+        disk: Disk,
+        gang: Gang,
+        *,
+        index: int,
+        agent: Agent,
+        notice_s: float = NOTICE_S,
     ) -> None:
         self._timeline = timeline
         self.gang = gang
@@ -54,13 +62,15 @@ class Machine:
         self.is_up = True
         self.is_cut_off = False
         self.has_ranks = False
+        self.on_done: Callable[[], None] | None = None
+        """Told when the agent has ended by itself."""
         self._prepared_at: float | None = None
         order = Order(
             attempt=gang.attempt,
             claim=gang.claim,
             node=index,
             nodes=gang.nodes,
-            notice_s=30.0,
+            notice_s=notice_s,
             held_s=gang.held_s,
         )
         self.node = agent(disk.seen_by(lambda: self.is_cut_off), order, self)
@@ -74,6 +84,8 @@ class Machine:
         wait_s = self.node.tick(self._timeline.monotonic(), self._timeline.now())
         if self.node.is_done:
             self.vanish()  # The agent was the last thing to run on it.
+            if self.on_done is not None:
+                self.on_done()
         else:
             self._timeline.after(max(wait_s, 0.2), self.tick)
 
@@ -81,6 +93,12 @@ class Machine:
         """Give notice; the engine pulls the plug afterwards."""
         if self.is_up:
             self.node.take_away(self._timeline.monotonic(), seconds, "preempted")
+            self.tick()
+
+    def hurry(self, reason: str) -> None:
+        """Leave at once."""
+        if self.is_up:
+            self.node.cancel(self._timeline.monotonic(), reason)
             self.tick()
 
     def vanish(self) -> None:
@@ -107,7 +125,7 @@ class Machine:
     def start(self, addresses: list[str]) -> None:
         """See Body."""
         self.has_ranks = True
-        self.gang.note_start(self._timeline.monotonic())
+        self.gang.note_start(self.index, self._timeline.monotonic())
 
     def ended(self) -> Ended | None:
         """See Body."""
@@ -149,6 +167,7 @@ class Gang:
         self.machines: list[Machine] = []
         self.held_s = _held_s(disk, attempt, claim)
         self.has_begun = False
+        self._started: set[int] = set()
         self._has_left = False
         self._at = 0.0
         self._step = 0.0
@@ -160,14 +179,22 @@ class Gang:
         """Whether any rank of it lives."""
         return any(machine.has_ranks for machine in self.machines)
 
-    def note_start(self, at: float) -> None:
-        """Ranks of one node have started; the first to start restores the checkpoint."""
-        if not self.has_begun:
+    @property
+    def has_twins(self) -> bool:
+        """Whether ranks of the same node live on two machines."""
+        live = [machine.index for machine in self.machines if machine.has_ranks]
+        return len(live) != len(set(live))
+
+    def note_start(self, node: int, at: float) -> None:
+        """Ranks of one node have started; the first to start restores the checkpoint. What starts
+        a second time is written down too, for the checkers."""
+        if not self.has_begun or node in self._started:
             self.has_begun = True
             self._step = float(self.training.saved)
             self._at = at
             self.training.starts.append((self.claim, self.training.saved))
             self._report("restored")
+        self._started.add(node)
 
     def advance(self, at: float) -> None:
         """Make the steps that the time since the last call allows."""

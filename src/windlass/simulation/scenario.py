@@ -11,27 +11,25 @@ from functools import partial
 from typing import Any
 
 from windlass.agent.node import Node
-from windlass.controller.loop import LEASE_TTL_S, Loop
-from windlass.controller.site import Site
-from windlass.errors import LeaseLost
-from windlass.ports.entropy import SeededEntropy
-from windlass.ports.world import World
 from windlass.simulation.checks import Bill, Checks
-from windlass.simulation.demands import TIGHT_S, Demand, renting, tight_demand
-from windlass.simulation.disk import Disk
+from windlass.simulation.controllers import Controller
+from windlass.simulation.demands import TIGHT_S, Demand, tight_demand
+from windlass.simulation.disk import Disk, SeenDisk, folder_url, split_url
 from windlass.simulation.engine import Sabotage, SimulatedEngine
 from windlass.simulation.gang import Training
 from windlass.simulation.luck import Luck
-from windlass.simulation.saboteur import Crash, Fragile, SharedStore, UnfencedStore
+from windlass.simulation.provider import Ground, Provider
+from windlass.simulation.saboteur import SharedStore, UnfencedStore
 from windlass.simulation.timeline import Timeline
+from windlass.simulation.twinned.provider import TwinProvider
 from windlass.spec.canonical import to_json
 from windlass.spec.model import Limits, Resources, Spec
-from windlass.state.model import Event, Lease, Run
+from windlass.state.model import Event, Run
 from windlass.state.open_store import open_store
 from windlass.state.phases import Wanted
 
-FAULTS_S = 1800.0
 END_S = 6 * 3600.0
+ENDLESS = 10**6
 RESTARTS_MAX = 60
 
 
@@ -42,6 +40,8 @@ class Broken:
     is_submit_repeatable: bool = False
     is_store_unfenced: bool = False
     node: type[Node] = Node
+    rig: Callable[[Any], None] = field(default=lambda engine: None)
+    """Does something to each real engine before it is used."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,21 +61,27 @@ class Trace:
     """What each run with a budget has cost, by the engine's own count."""
 
 
+Build = Callable[[Ground, Broken], Provider]
+
+
 def simulate(
     seed: int,
     *,
     broken: Broken | None = None,
     is_rented: bool = False,
+    is_twinned: bool = False,
     is_calm: bool = False,
     is_tight: bool = False,
 ) -> Trace:
     """Run one seed to its end and check it after every event. With `is_rented` machines cost money
-    and offers run out; where it `is_calm`, nothing goes wrong. Where it `is_tight`, there is one
-    run with a deadline, spot lives for an hour or so, and nothing else goes wrong."""
+    and offers run out; with `is_twinned` they are the twin's, and the engines are real. Where it
+    `is_calm`, nothing goes wrong. Where it `is_tight`, there is one run with a deadline, spot lives
+    for an hour or so, and nothing else goes wrong."""
+    build = partial(_simulated, is_rented=is_rented or is_tight, is_tight=is_tight)
     world = _Scenario(
         seed,
         broken or Broken(),
-        is_rented=is_rented or is_tight,
+        _twinned if is_twinned else build,
         is_calm=is_calm or is_tight,
         is_tight=is_tight,
     )
@@ -83,84 +89,24 @@ def simulate(
     return world.trace
 
 
-class _Controller:
-    """One controller process: its memory, its lease, and the moments at which it may die."""
+def _simulated(ground: Ground, broken: Broken, *, is_rented: bool, is_tight: bool) -> Provider:
+    sabotage = Sabotage(is_submit_repeatable=broken.is_submit_repeatable, node=broken.node)
+    engine = SimulatedEngine(ground, is_rented=is_rented, sabotage=sabotage)
+    engine.spot_lives_s = TIGHT_S if is_tight else None
+    return engine
 
-    def __init__(self, scenario: _Scenario, number: int) -> None:
-        self._scenario = scenario
-        self.number = number
-        self.is_alive = True
-        self.is_stuck = False
-        self._lease: Lease | None = None
-        hazard = self._hazard
-        engine: Any = Fragile(scenario.engine, hazard)
-        store: Any = Fragile(scenario.connect(), hazard)
-        world = World(
-            clock=scenario.timeline,
-            entropy=SeededEntropy(number),
-            open_folder=lambda url: Fragile(scenario.disk(url).seen_by(lambda: False), hazard),
-        )
-        self._store = store
-        site = Site(
-            world=world,
-            store=store,
-            engine=lambda name: engine,
-            engine_names=("simulated",),
-            folder_url=lambda run: run,
-        )
-        self._loop = Loop(site, on_ended=lambda run: None, on_bug=scenario.fail)
 
-    def tick(self) -> None:
-        if not self.is_alive or self.is_stuck:
-            return
-        timeline = self._scenario.timeline
-        try:
-            wait_s = self._tick()
-        except Crash:
-            self._scenario.note(f"controller {self.number} dies")
-            self.is_alive = False
-            self._scenario.replace_controller()
-        except LeaseLost:
-            self._scenario.note(f"controller {self.number} was deposed")
-            self.is_alive = False
-        else:
-            timeline.after(max(wait_s, 0.2), self.tick)
-
-    def _tick(self) -> float:
-        now = self._scenario.timeline.now()
-        if self._lease is None:
-            holder = f"controller-{self.number}"
-            self._lease = self._store.take_lease(holder, now=now, ttl_s=LEASE_TTL_S)
-            if self._lease is None:
-                return 5.0
-        elif self._lease.expires_at - now < LEASE_TTL_S / 2:
-            self._lease = self._store.renew_lease(self._lease, now=now, ttl_s=LEASE_TTL_S)
-        return self._loop.tick(self._lease)
-
-    def _hazard(self, where: str) -> None:
-        """Die here, or hang here while another controller takes over."""
-        luck = self._scenario.luck
-        # Looking is done all the time; what changes the world is done seldom, and matters more.
-        often = 0.03
-        if where.endswith("read"):
-            often = 0.0001
-        elif where.endswith(("observe", "owned")):
-            often = 0.001
-        if luck.strikes(f"crash-{where}", often):
-            raise Crash
-        if luck.strikes(f"hang-{where}", often):
-            self.is_stuck = True
-            self._scenario.note(f"controller {self.number} hangs {where}")
-            self._scenario.replace_controller()
-            self._scenario.go_on(luck.between(LEASE_TTL_S, 6 * LEASE_TTL_S))
-            self.is_stuck = False
+def _twinned(ground: Ground, broken: Broken) -> Provider:
+    return TwinProvider(ground, node=broken.node, rig=broken.rig)
 
 
 class _Scenario:
+    """Implements controllers.Stage."""
+
     def __init__(
-        self, seed: int, broken: Broken, *, is_rented: bool, is_calm: bool, is_tight: bool
+        self, seed: int, broken: Broken, build: Build, *, is_calm: bool, is_tight: bool
     ) -> None:
-        self._is_rented, self._is_calm, self._is_tight = is_rented, is_calm, is_tight
+        self._is_calm, self._is_tight = is_calm, is_tight
         self.trace = Trace(seed=seed)
         self.timeline = Timeline()
         self.luck = Luck(seed)
@@ -171,20 +117,39 @@ class _Scenario:
         self._database = UnfencedStore(store) if broken.is_store_unfenced else store
         self._writes: list[object] = []
         self.store = self.connect()
-        self.engine = SimulatedEngine(
-            self.timeline,
-            self.luck,
-            disk=self.disk,
-            training=self._trainings.__getitem__,
-            note=self.note,
-            sabotage=Sabotage(is_submit_repeatable=broken.is_submit_repeatable, node=broken.node),
+        self.provider = build(
+            Ground(
+                timeline=self.timeline,
+                luck=self.luck,
+                disk=self.disk,
+                training=self._trainings.__getitem__,
+                note=self.note,
+            ),
+            broken,
         )
-        calm_from = self.timeline.now() + (0.0 if is_calm else FAULTS_S)
-        self.checks = Checks(self.store, self.engine, self._trainings, calm_from=calm_from)
+        calm_from = self.timeline.now() + (0.0 if is_calm else self.provider.extent.faults_s)
+        self.checks = Checks(
+            self.store,
+            self.provider,
+            self._trainings,
+            now=self.timeline.now,
+            calm_from=calm_from,
+        )
         self._controllers = 0
+        self._newest: Controller
+        self._is_abandoned = False
+        """Nothing happens to its machines but that nobody looks after them."""
 
-    def disk(self, run: str) -> Disk:
-        return self._disks.setdefault(run, Disk())
+    def disk(self, url: str) -> Disk:
+        """The disk of a run's folder."""
+        if url not in self._disks:
+            self._disks[url] = Disk(can_append=not self.provider.is_bucket)
+        return self._disks[url]
+
+    def open_folder(self, url: str) -> SeenDisk:
+        """A run's folder, or one in it."""
+        folder, under = split_url(url)
+        return self.disk(folder).seen_by(lambda: False, under=under)
 
     def connect(self) -> Any:
         """The store over a connection of its own."""
@@ -195,21 +160,26 @@ class _Scenario:
 
     def fail(self, run: str, bug: Exception) -> None:
         """A step raised what no step may raise."""
+        if isinstance(bug, AssertionError):
+            raise bug  # A checker, while the step was stuck in a call.
         raise AssertionError(f"a step of {run} raised {bug!r}") from bug
 
     def run(self) -> None:
-        self.engine.spot_lives_s = TIGHT_S if self._is_tight else None
-        if self._is_rented:
-            self.engine.stock.begin()
-        for index in range(1 if self._is_tight else self.luck.whole(1, 3)):
+        absence_s = self.provider.extent.absence_s
+        self._is_abandoned = not self._is_calm and bool(absence_s) and self.luck.whole(1, 4) == 1
+        self.provider.begin()
+        runs = 1 if self._is_tight else self.luck.whole(1, self.provider.extent.runs)
+        for index in range(runs):
             self._add_run(f"run{index}")
         if not self._is_calm:
             self._plan_faults()
         self.replace_controller()
-        self.timeline.after(FAULTS_S, self._end_faults)
+        self.timeline.after(self.provider.extent.faults_s, self._end_faults)
         try:
             while self.timeline.monotonic() < END_S and not self.checks.is_all_over():
                 self.go_on(60.0)
+                if self.provider.is_rented:
+                    self.checks.each_minute()
         except AssertionError as error:
             self.trace.failures.append(str(error))
         else:
@@ -232,15 +202,27 @@ class _Scenario:
     def replace_controller(self) -> None:
         """A new controller starts a little later, as the next command would start it."""
         self._controllers += 1
-        controller = _Controller(self, self._controllers)
-        self.timeline.after(self.luck.between(0.0, 20.0), controller.tick)
+        self._newest = Controller(self, self._controllers, folder_url=folder_url)
+        wait_s = self.luck.between(0.0, 20.0)
+        absence_s = self.provider.extent.absence_s
+        if absence_s and self.luck.strikes("nobody-there", 0.1):
+            wait_s += self.luck.between(0.0, absence_s)
+        self.timeline.after(wait_s, self._newest.tick)
+
+    def _close_laptop(self) -> None:
+        """The controller is killed while it waits for something to do, and not missed soon."""
+        self._newest.kill()
+        absence_s = self.provider.extent.absence_s
+        least_s = absence_s / 2 if self._is_abandoned else 0.0
+        self.timeline.after(self.luck.between(least_s, absence_s), self.replace_controller)
 
     def _demand(self, run_id: str) -> Demand:
         """What one more run of this world does and asks for."""
         if self._is_tight:
             return tight_demand(self.luck)
         has_bug = self.luck.whole(1, 5) == 1
-        training = Training(steps=self.luck.whole(10, 400), setup_s=self.luck.between(0.0, 30.0))
+        steps = self.luck.whole(10, self.provider.extent.steps)
+        training = Training(steps=steps, setup_s=self.luck.between(0.0, 30.0))
         if has_bug:
             training.fails_at = self.luck.whole(1, training.steps)
         nodes = self.luck.whole(1, 3)
@@ -250,12 +232,16 @@ class _Scenario:
             resources=Resources(nodes_min=nodes, nodes_max=3),
             limits=Limits(restarts=RESTARTS_MAX),
         )
-        if not self._is_rented:
-            return Demand(training, spec, "{}")
-        return renting(spec, self.luck, training=training)
+        found = self.provider.demand(spec, training)
+        limits = found.spec.limits
+        has_end = limits.budget_usd is not None or limits.ttl_s is not None
+        endless = 1.0 if self._is_abandoned else self.provider.extent.endless
+        if endless and has_end and self.luck.between(0.0, 1.0) < endless:
+            training.steps, training.fails_at = ENDLESS, None
+        return found
 
     def _add_run(self, run_id: str) -> None:
-        training, spec, options = self._demand(run_id)
+        training, spec, options, engine = self._demand(run_id)
         self._trainings[run_id] = training
         now = self.timeline.now()
         run = Run(
@@ -263,7 +249,7 @@ class _Scenario:
             name=run_id,
             spec=to_json(spec),
             owner="somebody",
-            engine="simulated",
+            engine=engine,
             created_at=now,
             expires_at=None if spec.limits.ttl_s is None else now + spec.limits.ttl_s,
             options=options,
@@ -272,23 +258,20 @@ class _Scenario:
         self.store.add_run(run, event)
 
     def _plan_faults(self) -> None:
-        luck, engine, timeline = self.luck, self.engine, self.timeline
-        for _ in range(luck.whole(0, 12)):
-            pick, at = luck.between(0.0, 0.999), luck.between(0.0, FAULTS_S)
+        luck, timeline, extent = self.luck, self.timeline, self.provider.extent
+        for _ in range(0 if self._is_abandoned else luck.whole(0, 12)):
+            pick, at = luck.between(0.0, 0.999), luck.between(0.0, extent.faults_s)
             seconds, jump = luck.between(5.0, 200.0), luck.between(-4000.0, 4000.0)
-            kinds = (
-                ("node-lost", partial(engine.lose_node, pick)),
-                ("node-preempted", partial(engine.preempt_node, pick)),
-                ("node-cut-off", partial(engine.cut_off_node, pick, seconds)),
+            kinds = [*self.provider.faults(pick, seconds), ("stop", self._stop_a_run)]
+            if not self.provider.is_rented:
                 # Money is counted by the time of day: a clock that jumps by an hour is not a
                 # fault of a world where it is watched.
-                ("stockout", partial(engine.stock.run_out, pick, seconds * 5))
-                if self._is_rented
-                else ("clock-jump", partial(timeline.jump, jump)),
-                ("stop", self._stop_a_run),
-            )
-            name, action = kinds[luck.whole(0, 4)]
+                kinds.insert(-1, ("clock-jump", partial(timeline.jump, jump)))
+            name, action = kinds[luck.whole(0, len(kinds) - 1)]
             timeline.after(at, partial(self._strike, name, action))
+        if self._is_abandoned or (extent.absence_s and luck.whole(1, 3) == 1):
+            at = luck.between(0.0, extent.faults_s / 3)
+            timeline.after(at, partial(self._strike, "laptop-closed", self._close_laptop))
 
     def _strike(self, name: str, action: Callable[[], None]) -> None:
         self.note(name)

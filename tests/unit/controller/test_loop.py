@@ -243,6 +243,25 @@ def test_what_no_run_asks_for_is_cancelled_and_nothing_else(controller):
     assert controller.engine.cancelled == [("stranger-1-0", False)]
 
 
+def test_a_sweep_that_hung_spares_what_another_controller_has_asked_for_meanwhile(controller):
+    controller.tick()
+    hung, owned = controller.loop, controller.engine.owned
+
+    def hang():
+        controller.engine.owned = owned
+        controller.add()
+        controller.new_loop()
+        controller.tick()
+        controller.engine.seen["r-1-0"] = RUNNING
+        return owned()
+
+    controller.engine.owned = hang
+    controller.clock.at += SWEEP_EVERY_S
+    hung.tick(controller.lease)
+    assert controller.engine.taken == ["r-1-0"]
+    assert controller.engine.cancelled == []
+
+
 def test_after_the_end_of_a_run_the_sweep_comes_soon(controller):
     controller.add("a")
     controller.tick()

@@ -23,11 +23,11 @@ from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, s
 from windlass.engines.marks import Marks
 from windlass.engines.rendering import Call
 from windlass.engines.secret_names import references
-from windlass.errors import EngineTransient, WindlassError
+from windlass.errors import EngineRejected, EngineTransient, WindlassError
 from windlass.google.compute import Compute, operation_errors
 from windlass.google.refusals import operation_error
 from windlass.google.secrets import Secrets
-from windlass.google.session import Taken
+from windlass.google.session import Missing, Taken
 
 NODES_MAX = 1000
 START_TIMEOUT_S = 900.0
@@ -93,7 +93,10 @@ class ComputeEngine:
         was taken: a claim whose request ids Google may have forgotten is never asked for again."""
         handle = handle_of(request.zone, request.claim)
         mark = self._marks.of(request.folder, request.attempt, request.claim)
-        if mark.is_asked or self._marks.age_s(mark) > REPEATABLE_S:
+        if mark.is_asked:
+            return handle
+        if self._marks.age_s(mark) > REPEATABLE_S:
+            self._drop_empty_group(request)
             return handle
         for insert in request.inserts[:-1]:
             if self._insert(request, insert).get("status", "DONE") != "DONE":
@@ -204,13 +207,22 @@ class ComputeEngine:
         return of_refusal(operation or {})
 
     def _insert(self, request: ComputeRequest, insert: Insert) -> dict[str, Any]:
-        """Ask for one thing; the operation, or nothing where it is there already."""
+        """Ask for one thing; the operation, or nothing where it is there already or comes too
+        late."""
         try:
             operation = self._google.insert(
                 insert.scope, insert.collection, insert.body, request_id=insert.request_id
             )
         except Taken:
             return {}
+        except Missing as exc:
+            if claim_name(request.claim) in str(exc):
+                # What was made for it before is gone: it was cancelled meanwhile, and stays so.
+                return {}
+            raise EngineRejected(
+                f"asking for {request.nodes} machines in {request.zone}: {exc}",
+                remedy="Check the names in the spec and in the configuration.",
+            ) from exc
         errors = operation_errors(operation)
         if errors:
             raise operation_error(
@@ -239,6 +251,15 @@ class ComputeEngine:
         zone, claim = split_handle(handle)
         requests = f"{GROUPS}/{claim_name(claim)}/{RESIZES}"
         return of_queue(self._google.get(f"zones/{zone}", requests, resize_name(claim)))
+
+    def _drop_empty_group(self, request: ComputeRequest) -> None:
+        """A group that was made for a claim and never asked to grow would wait for ever."""
+        zone, claim = request.zone, request.claim
+        requests = f"{GROUPS}/{claim_name(claim)}/{RESIZES}"
+        if not request.inserts[-1].collection.endswith(RESIZES):
+            return
+        if self._google.get(f"zones/{zone}", requests, resize_name(claim)) is None:
+            self._cancel_group(zone, claim)
 
     def _cancel_group(self, zone: str, claim: str) -> bool:
         """Delete the group of a claim, which takes its machines with it; whether there is one."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from windlass.twin.refusals import Refusal
@@ -26,6 +27,7 @@ TOKEN = re.compile(
 MOST_CHARACTERS = 4096
 
 
+@lru_cache(maxsize=256)
 def parsed(text: str) -> Test:
     """Whether a resource passes."""
     if len(text) > MOST_CHARACTERS:

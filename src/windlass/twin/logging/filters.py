@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from windlass.twin.logging.comparisons import Test, anywhere, compared
 from windlass.twin.refusals import Refusal
@@ -27,6 +28,7 @@ MOST_CHARACTERS = 20_000
 OPENING, CLOSING = ("bracket", "("), ("bracket", ")")
 
 
+@lru_cache(maxsize=256)
 def parsed(text: str) -> Test:
     """Whether an entry passes."""
     if len(text) > MOST_CHARACTERS:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from windlass.twin.market import Model
@@ -47,6 +48,8 @@ class Kinds:
     """What can be asked for."""
 
     def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._sold: dict[str, frozenset[str]] = {}
         self._own: dict[str, tuple[str, int]] = {}
         self._vcpus: dict[str, int] = {}
         self._attachable: set[str] = set()
@@ -67,6 +70,19 @@ class Kinds:
     def regions(self) -> frozenset[str]:
         """All that there are."""
         return frozenset(self.zones)
+
+    def zones_with(self, region: str, types: Iterable[str]) -> list[str]:
+        """The zones of a region that have all of these machine types; of types that the catalog
+        does not list, every zone has some."""
+        needed = [found for found in map(self._zones_of, set(types)) if found]
+        return [zone for zone in self.zones[region] if all(zone in found for found in needed)]
+
+    def _zones_of(self, machine_type: str) -> frozenset[str]:
+        if machine_type not in self._sold:
+            is_listed = machine_type in self._own
+            offers = self._catalog.offers(machine=machine_type) if is_listed else ()
+            self._sold[machine_type] = frozenset(offer.zone for offer in offers)
+        return self._sold[machine_type]
 
     def vcpus(self, machine_type: str) -> int:
         """Of one machine; a plain type's are in its name."""

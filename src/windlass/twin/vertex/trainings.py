@@ -127,7 +127,8 @@ class Trainings:
         if training is None or training.state not in (QUEUED, PENDING) or training.replicas:
             return
         wanted = pools(training.spec, self._kinds)
-        zone = zone_with_room(self._market, self._kinds.zones[training.region], wanted)
+        zones = self._kinds.zones_with(training.region, (pool.kind.type for pool in wanted))
+        zone = zone_with_room(self._market, zones, wanted)
         if zone:
             self._start(training, zone, wanted)
         else:

@@ -8,8 +8,9 @@ import pytest
 
 from renters import CATALOG, Renter
 from windlass.engines.base import Handle, Seen
-from windlass.engines.compute.engine import ComputeEngine
+from windlass.engines.compute.engine import REPEATABLE_S, ComputeEngine
 from windlass.engines.rendering import Renders
+from windlass.errors import EngineRejected
 from windlass.google.compute import Compute
 
 PROJECT = "twin-project"
@@ -77,6 +78,48 @@ def test_a_late_submit_of_what_is_gone_starts_nothing(renter):
     renter.engine.cancel(handle)
     assert renter.submit(claim) == handle
     assert left(renter) == []
+
+
+def test_a_submit_that_hung_until_its_policy_was_deleted_starts_nothing(renter):
+    engine, request = renter.engine, renter.engine.render(renter.claim(nodes=2))
+    policy = request.inserts[0]
+    engine._insert(request, policy)
+    engine._google.delete(policy.scope, policy.collection, policy.body["name"])
+    handle = engine.submit(request)
+    assert left(renter) == []
+    assert renter.look(handle).seen is Seen.GONE
+
+
+def half_made(renter):
+    """A flex-start claim whose controller died between its group and the request that fills it."""
+    request = renter.engine.render(renter.claim(offer=FLEX))
+    renter.engine._marks.of(request.folder, request.attempt, request.claim)
+    for insert in request.inserts[:-1]:
+        renter.engine._insert(request, insert)
+    return request
+
+
+def test_a_group_that_was_never_asked_to_grow_does_not_wait_for_ever(renter):
+    request = half_made(renter)
+    renter.house.clock.at += REPEATABLE_S + 1
+    handle = renter.engine.submit(request)
+    assert names(renter, "instanceGroupManagers") == []
+    assert renter.look(handle).seen is Seen.GONE
+
+
+def test_a_group_that_was_asked_to_grow_stays_though_nobody_heard_the_answer(renter):
+    request = half_made(renter)
+    renter.engine._insert(request, request.inserts[-1])
+    renter.house.clock.at += REPEATABLE_S + 1
+    handle = renter.engine.submit(request)
+    assert len(names(renter, "instanceGroupManagers")) == 1
+    assert renter.look(handle).seen is Seen.RUNNING
+
+
+def test_what_names_something_that_is_not_there_is_refused_for_good(renter):
+    image = f"projects/{PROJECT}/global/images/nobody-has-made-it"
+    with pytest.raises(EngineRejected, match="nobody-has-made-it"):
+        renter.submit(renter.claim(options={"image": image}))
 
 
 @pytest.mark.parametrize("offer", [FLEX, DENSE], ids=["anywhere", "close together"])

@@ -47,6 +47,14 @@ def test_a_training_goes_through_its_states_in_order():
     assert stand.fleet.all() == []
 
 
+def test_machines_come_from_a_zone_that_has_their_type(programs):
+    stand = Stand(bodies=programs)
+    name = stand.create({"workerPoolSpecs": [pool("a3-ultragpu-8g")]})
+    stand.later(1.0)
+    # The catalog sells it in no other zone of the region.
+    assert machine_of(stand, name).wanted.zone == "us-central1-b"
+
+
 def test_a_replica_without_processes_runs_as_long_as_a_label_says():
     stand = Stand()
     name = stand.create(labels={"twin-seconds": "600"})
