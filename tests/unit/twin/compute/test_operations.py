@@ -32,7 +32,7 @@ def test_nobody_is_told_that_it_fails_before_it_has() -> None:
     operation = google.good("POST", f"{ZONE}/instances?requestId={UUID}", body)
     assert operation["status"] == "RUNNING" and "error" not in operation
     google.pass_time(3)
-    ended = google.get(f"{ZONE}/operations/{operation['name']}")
+    _, ended = google.ask("GET", f"{ZONE}/operations/{operation['name']}")
     assert (ended["status"], ended["httpErrorStatusCode"]) == ("DONE", 503)
     assert ended["error"]["errors"][0]["code"].startswith("ZONE_RESOURCE_POOL_EXHAUSTED")
 
