@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from windlass.errors import HomeUnusable
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from windlass.planner.history import History
     from windlass.policy.document import Policy
     from windlass.ports.world import World
-    from windlass.spec.config import Config
+    from windlass.spec.config import Config, ConfigFile
     from windlass.spec.model import Spec
     from windlass.state.model import Run
     from windlass.state.store import Store
@@ -46,6 +46,7 @@ INHERITED = (
     "GOOGLE_APPLICATION_CREDENTIALS CLOUDSDK_CONFIG"
 ).split()
 DEFAULT_ENGINE = "local"
+Made = TypeVar("Made")
 
 
 def home_path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -73,14 +74,26 @@ class Home:
     def __init__(self, path: Path, *, caller: Mapping[str, str]) -> None:
         self.path = path
         self.caller = caller
-        self._engines: dict[str, Engine[Any]] = {}
+        self._made: dict[str, tuple[Config, Any]] = {}
+
+    @property
+    def config(self) -> Config:
+        """The user's configuration as it stands; all defaults when there is no file."""
+        return self._config_file.current()
 
     @cached_property
-    def config(self) -> Config:
-        """The user's configuration; all defaults when there is no file."""
-        from windlass.spec.config import load_config
+    def _config_file(self) -> ConfigFile:
+        from windlass.spec.config import ConfigFile
 
-        return load_config(self.path / "config.yaml")
+        return ConfigFile(self.path / "config.yaml")
+
+    def _under_config(self, what: str, make: Callable[[], Made]) -> Made:
+        """Made once, and anew when the configuration has changed: a controller lives for days."""
+        config = self.config
+        if what not in self._made or self._made[what][0] is not config:
+            self._made[what] = config, make()
+        made: Made = self._made[what][1]
+        return made
 
     @cached_property
     def world(self) -> World:
@@ -191,6 +204,8 @@ class Home:
     ) -> Run:
         """Make a run of the spec and see to it that a controller takes it up. `chosen` is what to
         rent, where the engine rents, and `others` where else to ask, in order."""
+        from getpass import getuser
+
         from windlass.controller.secrets import check_present
         from windlass.controller.submission import Ask, submit
         from windlass.engines.registry import google_engines
@@ -203,7 +218,7 @@ class Home:
             spec=spec,
             spec_file=spec_path,
             engine=name,
-            owner=self.config.owner or _user(),
+            owner=self.config.owner or getuser(),
             is_emulated=emulate,
             environment={key: self.caller[key] for key in INHERITED if key in self.caller}
             | (self._google.token_command() if self.folders.needs_bucket(spec) else {}),
@@ -257,11 +272,9 @@ class Home:
 
     def engine(self, name: str) -> Engine[Any]:
         """The engine of that name, built once."""
-        if name not in self._engines:
-            from windlass.engines.registry import build_engine
+        from windlass.engines.registry import build_engine
 
-            self._engines[name] = build_engine(name, self.site)
-        return self._engines[name]
+        return self._under_config(f"engine {name}", lambda: build_engine(name, self.site))
 
     @cached_property
     def site(self) -> EngineSite:
@@ -299,11 +312,12 @@ class Home:
 
         return chosen_project(self.config.project, self.caller, file=self.path / "config.yaml")
 
-    @cached_property
+    @property
     def _google(self) -> Access:
         from windlass.google.access import Access, chosen_account
 
-        return Access(impersonate=chosen_account(self.config.impersonate, self.caller))
+        account = chosen_account(self.config.impersonate, self.caller)
+        return self._under_config("google", lambda: Access(impersonate=account))
 
     @property
     def google_session(self) -> Session:
@@ -373,12 +387,6 @@ def _rented(chosen: Sequence[Candidate], engines: Sequence[str]) -> tuple[Gang, 
         rented(one, engine=renter(engines, is_slice=one.offer.slice is not None) or "")
         for one in each
     )
-
-
-def _user() -> str:
-    import getpass
-
-    return getpass.getuser()
 
 
 def _report_bug(run_id: str, bug: Exception) -> None:

@@ -59,6 +59,8 @@ def test_from_notice_to_training_again(
     record_property("s until the notice was seen, longest", round(max(d for _, d in found), 3))
 
 
+@pytest.mark.soak
+@pytest.mark.skipif(REHEARSALS < 2, reason="tests/simulation does it in a moment: for `make soak`")
 def test_three_racers_find_machines_sooner_where_five_zones_have_none(
     tmp_path: Path, record_property: pytest.RecordProperty
 ) -> None:

@@ -254,3 +254,12 @@ def test_history_is_what_the_store_has(tmp_path):
     assert [step.step_s for step in history.steps] == [1.5]
     assert home.history(None).steps == ()
     home.store().close()
+
+
+def test_an_engine_goes_by_the_configuration_as_it_stands(home):
+    file = home.path / "config.yaml"
+    file.write_text("project: first-project\nrun_folder: gs://b\n")
+    first = home.engine("compute")
+    assert home.engine("compute") is first
+    file.write_text("project: second-project\nrun_folder: gs://b\n")
+    assert home.engine("compute")._google.project == "second-project"

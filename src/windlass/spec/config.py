@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from windlass.errors import OptionRefused, SpecInvalid
 from windlass.spec import keys, names
 from windlass.spec.document import read_bounded, read_node
 from windlass.spec.problems import Problems
@@ -46,6 +47,40 @@ class Config:
     """As written: relative to the home folder."""
     owner: str | None = None
     """None: the name the user is logged in with."""
+
+
+class ConfigFile:
+    """A configuration file, which may be changed while somebody goes by it for days."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamp: tuple[int, int] | None = None
+        self._config: Config | None = None
+
+    def current(self) -> Config:
+        """What it says now; the same object for as long as it says the same. One that has become
+        wrong meanwhile changes nothing."""
+        stamp = _stamp(self._path)
+        if self._config is None or stamp != self._stamp:
+            self._stamp, self._config = stamp, self._read()
+        return self._config
+
+    def _read(self) -> Config:
+        try:
+            found = load_config(self._path)
+        except (SpecInvalid, OptionRefused):
+            if self._config is None:
+                raise
+            return self._config
+        return self._config if found == self._config and self._config is not None else found
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def load_config(path: Path) -> Config:

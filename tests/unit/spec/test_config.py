@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from windlass.errors import OptionRefused, SpecInvalid
-from windlass.spec.config import Config, load_config, parse_config
+from windlass.spec.config import Config, ConfigFile, load_config, parse_config
 
 FULL = """\
 engines: [local, slurm]
@@ -75,3 +75,28 @@ def test_a_wrong_configuration_says_what_to_write(text, code, says):
     problem = caught.value.problems[0]
     assert (problem.code, problem.path, problem.line) == (code, "config.yaml", 1)
     assert says in problem.remedy
+
+
+def test_a_file_that_is_changed_is_read_again_and_one_that_says_the_same_is_the_same(tmp_path):
+    path = tmp_path / "config.yaml"
+    file = ConfigFile(path)
+    first = file.current()
+    assert first == Config() and file.current() is first
+    path.write_text("project: my-project-123\n")
+    second = file.current()
+    assert second.project == "my-project-123"
+    path.write_text("# a word\nproject: my-project-123\n")
+    assert file.current() is second
+    path.unlink()
+    assert file.current() == Config()
+
+
+def test_a_file_that_becomes_wrong_changes_nothing_but_one_that_was_never_right_is_told(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("project: my-project-123\n")
+    file = ConfigFile(path)
+    before = file.current()
+    path.write_text("project: [\n")
+    assert file.current() is before
+    with pytest.raises(SpecInvalid):
+        ConfigFile(path).current()

@@ -31,6 +31,8 @@ class Operations:
         self._operations = cloud.documents("compute.operations")
         self._requests = cloud.documents("compute.requests")
         self._failing = cloud.documents("compute.operations.failing")
+        self._refused = cloud.documents("compute.operations.refused")
+        """What those will say that run, and cannot succeed."""
         self.undo: Callable[[dict[str, Any]], None] = _nothing
         """Takes back what an operation has done that fails after all."""
         cloud.on("compute.operation.done", self._done)
@@ -110,11 +112,18 @@ class Operations:
         message: str,
         errors: Sequence[dict[str, Any]],
     ) -> dict[str, Any]:
-        """It will end, or has ended, in failure."""
-        operation["error"] = {"errors": list(errors)}
-        operation["httpErrorStatusCode"] = code
-        operation["httpErrorMessage"] = message
-        self._operations.put(scope.key(operation["name"]), operation)
+        """It will end, or has ended, in failure; nobody is told before it has."""
+        key = scope.key(operation["name"])
+        said = {
+            "error": {"errors": list(errors)},
+            "httpErrorStatusCode": code,
+            "httpErrorMessage": message,
+        }
+        if operation["status"] == "DONE":
+            operation.update(said)
+            self._operations.put(key, operation)
+        else:
+            self._refused.put(key, said)
         return operation
 
     def refuse(
@@ -147,7 +156,7 @@ class Operations:
         """See faults.door_faults.LateFailures: it runs for so long, and fails then."""
         key = _key_of(operation) if operation.get("kind") == "compute#operation" else ""
         kept = self._operations.get(key)
-        if kept is None or "error" in kept:
+        if kept is None or "error" in kept or key in self._refused:
             return None
         kept.update(status="RUNNING", progress=0)
         kept.pop("endTime", None)
@@ -216,7 +225,7 @@ class Operations:
         operation = self._operations.get(key)
         if operation is not None and key not in self._failing:
             end = {"status": "DONE", "progress": 100, "endTime": self._cloud.stamp()}
-            operation.update(end)
+            operation.update(end | (self._refused.drop(key) or {}))
             self._operations.put(key, operation)
 
     def _old(self, key: str) -> None:

@@ -25,6 +25,18 @@ def test_operation_runs_as_long_as_it_takes() -> None:
     assert google.vm("one")["status"] == "RUNNING"
 
 
+def test_nobody_is_told_that_it_fails_before_it_has() -> None:
+    google = Google(delays=Delays(operation=3.0))
+    google.limit_room(0, zone="us-central1-a", what="nvidia-l4")
+    body = {"name": "one", **vm("g2-standard-4")}
+    operation = google.good("POST", f"{ZONE}/instances?requestId={UUID}", body)
+    assert operation["status"] == "RUNNING" and "error" not in operation
+    google.pass_time(3)
+    _, ended = google.ask("GET", f"{ZONE}/operations/{operation['name']}")
+    assert (ended["status"], ended["httpErrorStatusCode"]) == ("DONE", 503)
+    assert ended["error"]["errors"][0]["code"].startswith("ZONE_RESOURCE_POOL_EXHAUSTED")
+
+
 def test_same_request_id_starts_nothing_twice() -> None:
     google = Google()
     body = {"name": "one", **vm()}
