@@ -20,7 +20,7 @@ def _count(name: str, default: int) -> int:
 SEEDS = _count("WINDLASS_SEEDS", 300)
 """Seeds of the simulation."""
 
-RENTED_SEEDS = _count("WINDLASS_RENTED_SEEDS", 100)
+RENTED_SEEDS = _count("WINDLASS_RENTED_SEEDS", 60)
 """Seeds of worlds where machines cost money and run out."""
 
 TWIN_SEEDS = _count("WINDLASS_TWIN_SEEDS", 200)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,12 +26,27 @@ echo gone
 """
 
 
-# Hidden from that machine only because there is so much to remove in them.
-LARGE = [tree.ROOT.parent, Path("/usr/share"), Path("/usr/src"), Path("/usr/include"), Path("/opt")]
+def _large() -> list[Path]:
+    """Hidden from that machine only because there is so much to remove in them."""
+    shared = ("/usr/share", "/usr/src", "/usr/include", "/usr/lib/google-cloud-sdk", "/opt")
+    packages = Path(sys.base_prefix).glob("lib/python3*/*-packages")
+    return [tree.ROOT.parent, *map(Path, shared), *packages, *_beside_python(Path.home())]
+
+
+def _beside_python(folder: Path) -> list[Path]:
+    """All folders in it but those that lead to the interpreter, without which none boots."""
+    python = Path(sys.base_prefix)
+    found: list[Path] = []
+    for one in folder.iterdir():
+        if python != one and python.is_relative_to(one):
+            found += _beside_python(one)
+        elif python != one and one.is_dir() and not one.is_symlink():
+            found.append(one)
+    return found
 
 
 def test_removing_everything_destroys_only_its_own_machine(farm, tmp_path, record_property):
-    machines = Machines(tmp_path, hide=LARGE)
+    machines = Machines(tmp_path, hide=_large())
     plan = Plan(id="m", hostname="doomed", address="127.77.3.2", startup_script=REMOVE_ALL)
     seen = _sights()
     canaries = list(_canaries())
