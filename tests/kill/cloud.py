@@ -22,6 +22,7 @@ from kill.arena import Life
 from kill.listening import Listener
 from windlass.assemble import Home
 from windlass.cli.foresight import Foresight
+from windlass.errors import TwinPortTaken
 from windlass.google.access import Access
 from windlass.rehearsal.evidence import left_behind
 from windlass.rehearsal.outlook import outlook
@@ -40,6 +41,8 @@ SPEC = {
     "where": {"engines": ["compute"], "regions": ["us-central1"], "buy": ["spot"]},
     "limits": {"restarts": 30, "ttl": "30m"},
 }
+
+PORT_S = 20.0
 
 
 class RentedLife(Life):
@@ -181,8 +184,17 @@ class Cloud:
         last = self.twin.last()
         assert last is not None
         options = {name: getattr(last.options, name) for name in type(last.options).__slots__}
+        wish = control.Wish(port=last.port, **options)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("WINDLASS_")}
-        control.start(self.twin, control.Wish(port=last.port, **options), environment=environment)
+        deadline = time.monotonic() + PORT_S
+        while True:
+            try:
+                control.start(self.twin, wish, environment=environment)
+                return
+            except TwinPortTaken:
+                # Whoever calls somewhere just then may have been given it to call from.
+                assert time.monotonic() < deadline, f"port {last.port} stays taken"
+                time.sleep(0.05)
 
     # ---- the end ---------------------------------------------------------------------------
 
