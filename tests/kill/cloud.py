@@ -48,6 +48,10 @@ PORT_S = 20.0
 class RentedLife(Life):
     """One run on rented machines."""
 
+    patience_s = 600.0
+    """A node whose agent is dead and whose machine is not is lost with its lease, which every new
+    controller counts anew: where one is killed each half minute, that is never."""
+
     def __init__(self, cloud: Cloud, run_id: str, *, steps: int) -> None:
         diary = cloud.listener.file(run_id)
         super().__init__(cloud.home, run_id, diary=diary, steps=steps)
