@@ -43,6 +43,8 @@ Story = Iterator[None]
 class Life:
     """One run of the trainer, from the outside."""
 
+    patience_s = PATIENCE_S
+
     def __init__(self, home: Home, run_id: str, *, diary: Path, steps: int) -> None:
         self.home = home
         self.id = run_id
@@ -97,7 +99,7 @@ class Life:
     def wait_for_end(self) -> Story:
         """Until the run has ended, by itself."""
         while not self.has_ended:
-            if time.monotonic() - self.began_at > PATIENCE_S:
+            if time.monotonic() - self.began_at > self.patience_s:
                 raise AssertionError(f"{self.id} has not ended\n{self.describe()}")
             yield
 

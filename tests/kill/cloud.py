@@ -22,6 +22,7 @@ from kill.arena import Life
 from kill.listening import Listener
 from windlass.assemble import Home
 from windlass.cli.foresight import Foresight
+from windlass.errors import TwinPortTaken
 from windlass.google.access import Access
 from windlass.rehearsal.evidence import left_behind
 from windlass.rehearsal.outlook import outlook
@@ -41,9 +42,15 @@ SPEC = {
     "limits": {"restarts": 30, "ttl": "30m"},
 }
 
+PORT_S = 20.0
+
 
 class RentedLife(Life):
     """One run on rented machines."""
+
+    patience_s = 600.0
+    """A node whose agent is dead and whose machine is not is lost with its lease, which every new
+    controller counts anew: where one is killed each half minute, that is never."""
 
     def __init__(self, cloud: Cloud, run_id: str, *, steps: int) -> None:
         diary = cloud.listener.file(run_id)
@@ -181,8 +188,17 @@ class Cloud:
         last = self.twin.last()
         assert last is not None
         options = {name: getattr(last.options, name) for name in type(last.options).__slots__}
+        wish = control.Wish(port=last.port, **options)
         environment = {k: v for k, v in os.environ.items() if not k.startswith("WINDLASS_")}
-        control.start(self.twin, control.Wish(port=last.port, **options), environment=environment)
+        deadline = time.monotonic() + PORT_S
+        while True:
+            try:
+                control.start(self.twin, wish, environment=environment)
+                return
+            except TwinPortTaken:
+                # Whoever calls somewhere just then may have been given it to call from.
+                assert time.monotonic() < deadline, f"port {last.port} stays taken"
+                time.sleep(0.05)
 
     # ---- the end ---------------------------------------------------------------------------
 

@@ -28,9 +28,14 @@ pytestmark = pytest.mark.usefixtures("real_machines")
 __all__ = ["real_machines"]
 KILLS = counts.KILLS // 2
 AT_ONCE = 2 if KILLS < 10 else 3
-STEPS = 60
+STEPS = 150
 ORDER = ("controller", "agent", "cloud", "machine", "controller", "preemption", "cloud")
 """Who is killed next, so that a small count has them all."""
+SLICE: dict[str, Any] = {
+    "resources": {"accelerators": "v4-16"},
+    "where": {"engines": ["tpu"], "regions": ["us-central2"], "buy": ["spot"]},
+}
+"""Two hosts; every fourth run is on one."""
 HARMFUL = frozenset({"agent", "machine", "preemption"})
 
 
@@ -62,13 +67,25 @@ def test_runs_on_rented_machines_survive_every_kill(
 
 def story(cloud: Cloud, chance: random.Random, tally: Tally, kinds: Iterator[str]) -> Story:
     """One run that is struck up to three times."""
-    life = cloud.submit(without_peer=chance.choice(("fail", "hang", "deaf")), steps=STEPS)
+    way = chance.choice(("fail", "hang", "deaf"))
+    keys = SLICE if tally.runs % 4 == 0 else {}
+    life = cloud.submit(without_peer=way, steps=STEPS, **keys)
     struck: list[int] = []
     for _ in range(chance.randint(1, 3)):
-        yield from pause(chance.choice((0.0, chance.uniform(0.0, 8.0))))
+        yield from until(life, chance)
         yield from strike(cloud, life, chance, tally=tally, struck=struck, kind=next(kinds))
     yield from life.wait_for_end()
     judge(life, struck, tally)
+
+
+def until(life: Life, chance: random.Random) -> Story:
+    """Until a step of the newest attempt was done, or for a while, or not at all."""
+    if chance.random() < 0.5:
+        yield from pause(chance.choice((0.0, chance.uniform(0.0, 8.0))))
+        return
+    step = chance.randrange(1, life.steps - 10)
+    while not life.has_ended and not life.said("step", attempt=life.run.attempt, step=step):
+        yield
 
 
 def strike(

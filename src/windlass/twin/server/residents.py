@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import sys
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TextIO
@@ -23,6 +24,7 @@ from windlass.twin.server.listener import Server
 
 FIRST = int(ipaddress.IPv4Address("127.64.0.2"))
 LAST = int(ipaddress.IPv4Address("127.127.255.254"))
+BLOCK = 256
 METADATA_PORT = 80
 METADATA_VARIABLE = "GCE_METADATA_HOST"
 CA_INSIDE = "/etc/ssl/certs/windlass-twin.pem"
@@ -54,7 +56,10 @@ class Residents:
         self._listeners: dict[str, Server] = {}
         self._addresses: dict[str, str] = {}
         """By machine, also of neighbours that have yet to start."""
-        self._last = FIRST - 1
+        # Twins of one host begin at different addresses: what one lets go of while it is down, for
+        # a machine that goes on, another would take.
+        block = zlib.crc32(bytes(authority.parent)) % ((LAST - FIRST) // BLOCK)
+        self._last = FIRST + block * BLOCK - 1
         self.port = 0
         """The twin's own, once it listens."""
         self.answer: Answer | None = None

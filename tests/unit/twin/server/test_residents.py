@@ -120,6 +120,18 @@ def test_machines_of_an_earlier_twin_keep_their_addresses_to_themselves(
         later.delete(name)
 
 
+def test_twins_of_one_host_give_different_addresses(tmp_path: Path) -> None:
+    """But the same home the same ones again."""
+    first = {}
+    for name in ("a", "b", "a"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        residents = housed(Rack(), tmp_path / name)
+        address = residents.start("m1", Boot(hostname="m1"))
+        residents.end()
+        assert first.setdefault(name, address) == address
+    assert first["a"] != first["b"]
+
+
 def test_a_resumed_machine_finds_its_metadata_where_it_was_told(rack: Rack, tmp_path: Path) -> None:
     """Where port 80 is another's, the machine knows a port, and a later twin must not choose."""
     rack.inside = {"m1"}
