@@ -57,12 +57,6 @@ def gang(claim: str) -> list[Victim]:
     ]
 
 
-def process(pid: int) -> Victim | None:
-    """The process of that number, whatever it is; None when there is none."""
-    found = _look(pid)
-    return None if found is None else Victim(found.pid, found.began, OTHER)
-
-
 def kill(victim: Victim) -> bool:
     """SIGKILL to this very process; False when it had ended already."""
     try:

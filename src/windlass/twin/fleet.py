@@ -6,7 +6,7 @@ are to run. A machine is a process tree where there is room for one, else only t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from windlass.twin.machine import Bodies, End, Machine, State, Watcher, decoded, encoded
@@ -175,21 +175,27 @@ class Fleet:
         for machine_id in sorted(living - self._live.keys()):
             end = self._bodies.kill if machine_id in self._machines else self._bodies.delete
             end(machine_id)
-        for machine_id in list(self._live):
-            machine = self._machines.get(machine_id)
-            if machine is None:
-                continue
-            if machine_id in living:
-                self._bodies.resume(machine_id, machine.address)
-                continue
-            del self._live[machine_id]
-            machine.is_live = False
-            machine.address = ""
-            self._machines.put(machine_id, machine)
-            if machine.is_leaving:
-                self._forget(machine)
-            elif machine.state is not State.OFF:
-                self._animate(machine)
+        lost = [machine for machine in self._known(self._live) if machine.id not in living]
+        for machine in self._known(living & self._live.keys()):
+            self._bodies.resume(machine.id, machine.address)
+        # After all of those, whose addresses are not free.
+        for machine in lost:
+            self._bring_back(machine)
+
+    def _known(self, machine_ids: Iterable[str]) -> list[Machine]:
+        found = (self._machines.get(machine_id) for machine_id in sorted(machine_ids))
+        return [machine for machine in found if machine is not None]
+
+    def _bring_back(self, machine: Machine) -> None:
+        """Its processes are gone."""
+        del self._live[machine.id]
+        machine.is_live = False
+        machine.address = ""
+        self._machines.put(machine.id, machine)
+        if machine.is_leaving:
+            self._forget(machine)
+        elif machine.state is not State.OFF:
+            self._animate(machine)
 
     def poll(self) -> None:
         """Notice machines whose processes have ended by themselves."""

@@ -193,6 +193,8 @@ def test_after_a_restart_machines_go_on_or_boot_anew(tmp_path: Path) -> None:
     processes.alive.add("started by the last twin, which was killed before it wrote that down")
     again.fleet.revive()
     assert processes.alive == {alive.id, lost.id, warned.id}
+    words = [word for word, _ in processes.told]
+    assert "resume" not in words[words.index("start") :], "their addresses were not free"
     assert processes.words(alive) == ["resume"]
     assert processes.words(lost) == ["start"]
     assert processes.words(stopped) == []
