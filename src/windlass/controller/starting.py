@@ -233,7 +233,7 @@ def _note_cap(view: View, draft: Draft) -> None:
 
 
 def _blocked(gangs: Sequence[Gang], draft: Draft, *, others: int) -> Choice:
-    """Everything was refused that what is left of a budget is enough for; it is not for `others`."""
+    """Everything was refused that the rest of a budget is enough for; for `others` it is not."""
     market = draft.market
     until = free_at(gangs, market, draft.now)
     blocks = [market.block_of(gang, draft.now) for gang in gangs]
