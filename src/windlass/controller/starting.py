@@ -204,7 +204,7 @@ def _choose(view: View, draft: Draft, still: Sequence[Claim]) -> Choice:
     if advice is not None:
         until = min(draft.now + advice.hold_s, draft.now + WAIT_MAX_S)
         return Choice([], until, "waiting-to-buy", f"{advice.reason}; {_again(until)}")
-    return _blocked(view, draft)
+    return _blocked(gangs, draft, others=len(view.gangs) - len(gangs))
 
 
 def _raced(view: View, draft: Draft, found: Sequence[Gang], still: Sequence[Claim]) -> list[Gang]:
@@ -232,21 +232,22 @@ def _note_cap(view: View, draft: Draft) -> None:
     draft.event("race-capped", said, usd=cap)
 
 
-def _blocked(view: View, draft: Draft) -> Choice:
-    """Everything was refused."""
+def _blocked(gangs: Sequence[Gang], draft: Draft, *, others: int) -> Choice:
+    """Everything was refused that the rest of a budget is enough for; for `others` it is not."""
     market = draft.market
-    until = free_at(view.gangs, market, draft.now)
-    blocks = [market.block_of(gang, draft.now) for gang in view.gangs]
+    until = free_at(gangs, market, draft.now)
+    blocks = [market.block_of(gang, draft.now) for gang in gangs]
     codes = {
         block.code: sum(one is not None and one.code == block.code for one in blocks)
         for block in blocks
         if block is not None
     }
-    counted = ", ".join(f"{count} {code}" for code, count in sorted(codes.items()))
+    dear = [f"{others} too dear for what is left of its budget"] if others else []
+    counted = ", ".join([*(f"{count} {code}" for code, count in sorted(codes.items())), *dear])
     code = max(codes, key=lambda each: codes[each], default="out-of-stock")
-    said = f"none of {len(view.gangs)} offers is to be had now ({counted})"
+    said = f"none of {len(gangs) + others} offers is to be had now ({counted})"
     if until is None:
-        return Choice([], None, code, said)
+        return Choice([], None, "budget" if others else code, said)
     return Choice([], until, code, f"{said}; {_again(until)}")
 
 

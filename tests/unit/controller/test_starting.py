@@ -10,7 +10,7 @@ from offered import ON_DEMAND, A, B, C
 from views import NOW, SILENT, ViewOf
 from windlass.controller.decide import decide
 from windlass.controller.effects import Cancel, Submit
-from windlass.controller.offers import Market, market_of, market_text
+from windlass.controller.offers import BLOCK_FIRST_S, Market, market_of, market_text
 from windlass.controller.starting import CLAIMS_MAX
 from windlass.controller.view import Measured
 from windlass.engines.base import Observation, Seen
@@ -228,6 +228,20 @@ def test_too_little_of_the_budget_for_another_start_ends_the_run():
     made = ViewOf().over().rented(A, budget_usd=36.0).run(spent_usd=35.5)
     run = decided(made).change.run
     assert (run.outcome, run.code) == (Outcome.STOPPED, "budget")
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome", "next_at"),
+    [("quota-exceeded", Outcome.STOPPED, 0.0), ("out-of-stock", None, NOW + BLOCK_FIRST_S)],
+)
+def test_what_the_budget_is_too_small_for_is_not_waited_for(code, outcome, next_at):
+    dear = B._replace(usd_per_h=3600.0)
+    market = market_text(Market().refused(A, code, NOW))
+    made = ViewOf().over().rented(A, dear, budget_usd=36.0).run(market=market)
+    run = decided(made).change.run
+    assert (run.outcome, run.next_attempt_at) == (outcome, next_at)
+    assert run.code == ("budget" if outcome else code)
+    assert "1 too dear" in run.reason
 
 
 def test_a_claim_that_nobody_asked_for_in_time_is_not_asked_for_any_more():

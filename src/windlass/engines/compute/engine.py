@@ -36,7 +36,9 @@ CONSOLES_MAX = 4
 """Of so many machines of a gang consoles are read."""
 CONSOLE_BYTES = 8192
 STALE_S = 10.0
-NOTICE_S = 30.0
+NOTICE_S = 25.0
+"""Of the 30 that Google gives: the rest is for the agent to say how it ended. Where it cannot, the
+next attempt waits until it is known to be gone."""
 REPEATABLE_S = 1800.0
 """For so long Google knows a request id again; after that, asking again would make machines."""
 

@@ -28,7 +28,9 @@ NODES_MAX = 1000
 START_TIMEOUT_S = 900.0
 """A large image and `setup` come after the machine; only heartbeats count here."""
 STALE_S = 10.0
-NOTICE_S = 30.0
+NOTICE_S = 25.0
+"""Of the 30 that Google gives: the rest is for the agent to say how it ended. Where it cannot, the
+next attempt waits until it is known to be gone."""
 ALIVE = " OR ".join(f'state="{state}"' for state in sorted(LIVE))
 
 
