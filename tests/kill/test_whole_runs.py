@@ -10,6 +10,7 @@ import pytest
 from counts import REHEARSALS
 from rehearsals import real_machines
 from whole_runs import STEPS, Cloud, cloud
+from windlass.engines.tpu.engine import NOTICE_S
 
 pytestmark = pytest.mark.usefixtures("real_machines")
 __all__ = ["real_machines"]
@@ -22,7 +23,7 @@ def assert_it_went_on(google: Cloud, summary: dict[str, Any]) -> None:
     assert summary["report"]["steps"] == STEPS and summary["report"]["steps_lost"] == 0
     assert summary["report"]["cost"]["usd"] > 0
     (preempted,) = google.events("preempted")
-    assert "was taken away with 30 s of notice" in preempted["message"]
+    assert f"was taken away with {NOTICE_S:.0f} s of notice" in preempted["message"]
     assert "from the checkpoint of step" in google.events("starting")[1]["message"]
 
 
