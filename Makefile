@@ -10,8 +10,8 @@ MAKEFLAGS += --no-print-directory
 
 # The Python to build .venv with (3.11 or newer); a newer python3.x is looked for when it is older.
 PYTHON ?= python3
-# How many tests run at once.
-WORKERS ?= 2
+# How many tests run at once: one more than the cores of a small machine, as many tests wait for processes.
+WORKERS ?= 3
 # More for pytest, such as ARGS='tests/unit/spec -k units'.
 ARGS ?=
 # ALL=1 installs PyTorch and Google's clients too, and so runs the tests that need them.

@@ -8,7 +8,7 @@ import pytest
 
 import tree
 from windlass.agent import chunks, logs, mask, node
-from windlass.controller import backoff, commands, decide, ending, loop, workers
+from windlass.controller import backoff, commands, decide, ending, loop, queueing, workers
 from windlass.engines.compute import engine as compute
 from windlass.engines.local import engine as local
 from windlass.engines.local import nodes
@@ -39,6 +39,8 @@ QUOTED = [
     (RECOVERY, f"{local.NOTICE_S:g} s on the local engine"),
     *((RECOVERY, f"{one.NOTICE_S:g} s on Google's engines") for one in (compute, tpu, vertex)),
     (RECOVERY, f"silent after {commands.SILENT_S:g} s"),
+    (RECOVERY, f"after {queueing.PATIENCE_S:g} s the next offer is asked for beside it"),
+    ("docs/engines/tpu.md", f"nothing is free for {queueing.PATIENCE_S:g} s"),
     (FENCE, f"older than {silent_s:g} s. Older"),
     (FENCE, f"counts its {node.LEASE_S:g} s"),
     (FENCE, f"older than {node.LEASE_WARNING_S:g} s does not start"),

@@ -26,7 +26,6 @@ from windlass.controller.ending import Ending, can_have_live_ranks, ending_of, i
 from windlass.controller.moving import move, open_attempt
 from windlass.controller.spending import meter_claims, watch_budget
 from windlass.controller.starting import (
-    gang_of,
     note_refusals,
     racing,
     replace_refused,
@@ -135,7 +134,7 @@ def _keep_early(seen: ClaimView, draft: Draft) -> None:
 def _avoid(view: View, draft: Draft, gang: ClaimView) -> None:
     """Ask elsewhere first the next time."""
     if view.is_rented:
-        market = draft.market.taken_away(gang_of(view, gang.claim), draft.now)
+        market = draft.market.taken_away(view.gang_of(gang.claim), draft.now)
         draft.set_market(market)
 
 
@@ -146,7 +145,7 @@ def _note_start(view: View, gang: ClaimView, draft: Draft) -> None:
     draft.set_attempt(phase=AttemptPhase.RUNNING, winner=gang.claim.id, started_at=draft.now)
     draft.set_run(started_at=draft.run.started_at or draft.now)
     if view.is_rented:
-        draft.set_market(draft.market.got(gang_of(view, gang.claim), draft.now))
+        draft.set_market(draft.market.got(view.gang_of(gang.claim), draft.now))
     number = draft.run.attempt
     where = f" on {gang.claim.offer}" if gang.claim.offer else ""
     draft.move_run(RunPhase.RUNNING, "running", f"attempt {number} is running{where}")

@@ -18,13 +18,13 @@ from windlass.controller.draft import Draft
 from windlass.controller.effects import Open
 from windlass.controller.ending import ending_of
 from windlass.controller.offers import ON_DEMAND, SPOT, Moving, free
+from windlass.controller.queueing import not_only_waiting, note_waiting
 from windlass.controller.renting import Gang
 from windlass.controller.spending import meter_of, move_usd
 from windlass.controller.starting import (
     UNASKED,
     count_ask,
     expiry,
-    gang_of,
     has_uncounted,
     is_move,
     racing,
@@ -56,7 +56,7 @@ def move(view: View, draft: Draft) -> None:
         return
     _drop_failed(view, draft)
     gang = next((one for one in draft.claims_of(attempt.number) if one.id == view.winner), None)
-    if gang is None or gang_of(view, gang).kind != SPOT:
+    if gang is None or view.gang_of(gang).kind != SPOT:
         return
     need = must_leave(view, draft.market, draft.now)
     whole = [seen for seen in view.claims if _is_whole(seen, draft)]
@@ -64,7 +64,7 @@ def move(view: View, draft: Draft) -> None:
         _leave(view, draft, to=whole[0].claim)
     elif whole:
         _call_off(draft, [seen.claim for seen in whole])
-    elif need is not None and not spares(draft):
+    elif need is not None and not not_only_waiting(view, draft, spares(draft)):
         _ask_ahead(view, draft, need, leaving=gang)
 
 
@@ -98,7 +98,10 @@ def _ask_ahead(view: View, draft: Draft, need: Need, *, leaving: Claim) -> None:
         moving = moving._replace(reason=reason)
         draft.set_market(replace(draft.market, moving=moving))
         draft.event("moving", reason, done=view.measured.done_share, **need._asdict())
-    found = free(gangs, draft.market, draft.now, is_choosy=True)
+    waiting = spares(draft)
+    note_waiting(view, draft, waiting)
+    but = {(claim.offer, claim.buy) for claim in waiting}
+    found = free(gangs, draft.market, draft.now, but=but, is_choosy=True)
     if not found:
         said = "on-demand is not to be had now, so that spot is kept"
         draft.set_run(code="moving", reason=f"{moving.reason}; {said}")
@@ -174,7 +177,7 @@ def _drop_failed(view: View, draft: Draft) -> None:
         ending = ending_of(view, seen) if seen.claim.id in held else None
         if ending is not None:
             draft.event("fell-out", f"{seen.claim.id}: {ending.reason}", offer=seen.claim.offer)
-            draft.set_market(draft.market.taken_away(gang_of(view, seen.claim), draft.now))
+            draft.set_market(draft.market.taken_away(view.gang_of(seen.claim), draft.now))
             draft.set_claim(
                 seen.claim.id, phase=ClaimPhase.CANCELLING, is_extra=True, tries=0, retry_at=0.0
             )

@@ -133,8 +133,9 @@ class Observer:
             answers = self._ask(engine, [Handle(handles[claim.id]) for claim in asked])
             for claim in asked:
                 seen[claim.id] = answers.get(Handle(handles[claim.id]), CANNOT_LOOK)
+        told_at = self._site.world.clock.monotonic()
         for claim_id, observation in seen.items():
-            self._sightings.note(claim_id, observation, asked_at=asked_at)
+            self._sightings.note(claim_id, observation, asked_at=asked_at, told_at=told_at)
         return seen
 
     def _ask(self, engine: str, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:

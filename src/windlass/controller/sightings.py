@@ -3,28 +3,30 @@
 Must not survive the process: a new controller starts counting anew, which only makes it wait
 longer before it believes that something is dead.
 
-Every span ends when the newest look *began*, not now: a controller that hung in the middle of a
-look would otherwise take an old answer for a fresh one.
+Every span begins when the first look had *ended*, and ends when the newest one *began*, not now:
+a controller that hung in the middle of a look would otherwise take an old answer for a fresh one,
+or believe that something was so before anybody saw it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from windlass.engines.base import Observation, Seen
 
 
 @dataclass(slots=True)
 class _Span:
-    """The first and the newest look that showed the same thing, without another between them."""
+    """The end of the first look and the beginning of the newest that showed the same thing, without
+    another between them."""
 
     first: float
     newest: float
 
     @property
     def seconds(self) -> float:
-        return self.newest - self.first
+        return max(0.0, self.newest - self.first)
 
 
 class Sightings:
@@ -36,15 +38,18 @@ class Sightings:
         self._missing: dict[str, tuple[tuple[int, ...], _Span]] = {}
         self._beats: dict[tuple[str, int], tuple[int, float]] = {}
 
-    def note(self, claim: str, observation: Observation, *, asked_at: float) -> None:
-        """Take in what an engine said of a claim, asked at this time. UNKNOWN changes nothing."""
+    def note(
+        self, claim: str, observation: Observation, *, asked_at: float, told_at: float
+    ) -> None:
+        """Take in what an engine said of a claim, and when. UNKNOWN changes nothing."""
         if observation.seen is Seen.UNKNOWN:
             return
-        _extend(self._gone, claim, observation.seen is Seen.GONE, asked_at)
-        _extend(self._up, claim, observation.seen is Seen.RUNNING, asked_at)
+        look = _Span(told_at, asked_at)
+        _extend(self._gone, claim, observation.seen is Seen.GONE, look)
+        _extend(self._up, claim, observation.seen is Seen.RUNNING, look)
         known = self._missing.get(claim)
         if known is None or known[0] != observation.missing:
-            self._missing[claim] = (observation.missing, _Span(asked_at, asked_at))
+            self._missing[claim] = (observation.missing, look)
         else:
             known[1].newest = asked_at
 
@@ -83,10 +88,10 @@ class Sightings:
             del self._beats[key]
 
 
-def _extend(spans: dict[str, _Span], claim: str, is_so: bool, asked_at: float) -> None:
+def _extend(spans: dict[str, _Span], claim: str, is_so: bool, look: _Span) -> None:
     if not is_so:
         spans.pop(claim, None)
     elif claim in spans:
-        spans[claim].newest = asked_at
+        spans[claim].newest = look.newest
     else:
-        spans[claim] = _Span(asked_at, asked_at)
+        spans[claim] = replace(look)

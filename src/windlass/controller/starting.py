@@ -18,6 +18,7 @@ from windlass.controller.buying import advise
 from windlass.controller.draft import Draft
 from windlass.controller.ending import is_gone
 from windlass.controller.offers import BLOCK_MAX_S, ON_DEMAND, SPOT, free, free_at
+from windlass.controller.queueing import not_only_waiting, note_waiting
 from windlass.controller.renting import Gang
 from windlass.controller.spending import meter_of, move_usd, unanswered_usd
 from windlass.controller.stopping import LIVE_ATTEMPTS, end_attempt, end_run
@@ -93,16 +94,10 @@ def _block(view: View, draft: Draft, claim: Claim, *, code: str, said: str) -> N
     draft.set_claim(claim.id, refused=code, error=said)
     draft.event(code, said, offer=claim.offer, buy=claim.buy)
     if view.is_rented:
-        gang = gang_of(view, claim)
+        gang = view.gang_of(claim)
         draft.set_market(draft.market.refused(gang, code, draft.now))
     else:
         end_run(draft, Outcome.REJECTED, code, said)
-
-
-def gang_of(view: View, claim: Claim) -> Gang:
-    """What the claim is for, as the run knows it."""
-    known = (gang for gang in view.gangs if (gang.offer, gang.buy) == (claim.offer, claim.buy))
-    return next(known, Gang(offer=claim.offer, buy=claim.buy, usd_per_h=claim.usd_per_h))
 
 
 def start(view: View, draft: Draft) -> None:
@@ -124,7 +119,9 @@ def start(view: View, draft: Draft) -> None:
     held = spares(draft)
     if not held and has_uncounted(view, draft):
         return
-    choice = Choice([gang_of(view, claim) for claim in held]) if held else _choose(view, draft, ())
+    choice = (
+        Choice([view.gang_of(claim) for claim in held]) if held else _choose(view, draft, (), ())
+    )
     if not choice.gangs:
         _wait(draft, choice)
         return
@@ -154,17 +151,20 @@ def replace_refused(view: View, draft: Draft) -> None:
     if view.winner is not None or draft.run.outcome is not None:
         return
     still = racing(draft)
-    if len(still) >= view.wishes.race or has_uncounted(view, draft):
+    served = not_only_waiting(view, draft, still)
+    note_waiting(view, draft, (claim for claim in still if claim not in served))
+    if len(served) >= view.wishes.race or has_uncounted(view, draft):
         return
     if still and is_move(draft):
         return  # What was asked for ahead needs no rival.
     is_full = len(draft.claims_of(attempt.number)) >= CLAIMS_MAX
     if still and is_full:
         return
-    choice = _choose(view, draft, still)
+    choice = _choose(view, draft, still, served)
     if choice.gangs and not is_full:
         _ask(view, draft, choice.gangs)
-        draft.set_run(code="starting", reason=f"asking for {_places(choice.gangs)}")
+        also = " too: nothing is free where it waits" if still and not served else ""
+        draft.set_run(code="starting", reason=f"asking for {_places(choice.gangs)}{also}")
     elif not still:
         _wait(draft, choice if not choice.gangs else choice._replace(until=draft.now))
 
@@ -184,8 +184,9 @@ def has_uncounted(view: View, draft: Draft) -> bool:
     )
 
 
-def _choose(view: View, draft: Draft, still: Sequence[Claim]) -> Choice:
-    """The next offers, as many as may race; those that are asked for already left out."""
+def _choose(view: View, draft: Draft, still: Sequence[Claim], served: Sequence[Claim]) -> Choice:
+    """The next offers, as many as may race beside those that are `served`; those that are asked
+    for already left out."""
     if not view.is_rented:
         return Choice([view.gangs[0]])
     gangs = list(view.gangs)
@@ -194,26 +195,28 @@ def _choose(view: View, draft: Draft, still: Sequence[Claim]) -> Choice:
         gangs = [gang for gang in gangs if is_enough(_left_usd(view, draft, gang), gang.usd_per_h)]
         if not gangs:
             return Choice([], None, "budget", "what is left of its budget is too little")
-    advice = advise(view, draft.market, draft.now) if not still else None
+    advice = advise(view, draft.market, draft.now) if not served else None
     if advice is not None:
         gangs = [gang for gang in advice.gangs if gang in gangs]
     but = {(claim.offer, claim.buy) for claim in still}
     found = free(gangs, draft.market, draft.now, but=but, is_choosy=bool(still))
     if found:
-        return Choice(_raced(view, draft, found, still))
+        return Choice(_raced(view, draft, found, still, width=view.wishes.race - len(served)))
     if advice is not None:
         until = min(draft.now + advice.hold_s, draft.now + WAIT_MAX_S)
         return Choice([], until, "waiting-to-buy", f"{advice.reason}; {_again(until)}")
     return _blocked(gangs, draft, others=len(view.gangs) - len(gangs))
 
 
-def _raced(view: View, draft: Draft, found: Sequence[Gang], still: Sequence[Claim]) -> list[Gang]:
+def _raced(
+    view: View, draft: Draft, found: Sequence[Gang], still: Sequence[Claim], *, width: int
+) -> list[Gang]:
     """As many as may race: the first is asked for in any case, the others as long as what losers
     may cost allows."""
     room_usd = race_cap_usd(view.wishes.budget_usd) - meter_of(draft).race_usd
     room_usd -= sum(loser_usd(claim.usd_per_h) for claim in still[1:])
     chosen: list[Gang] = []
-    for gang in found[: view.wishes.race - len(still)]:
+    for gang in found[:width]:
         if still or chosen:
             room_usd -= loser_usd(gang.usd_per_h)
             if room_usd < 0:

@@ -122,3 +122,8 @@ class View:
     def is_rented(self) -> bool:
         """Whether machines are rented for it."""
         return bool(self.gangs[0].offer)
+
+    def gang_of(self, claim: Claim) -> Gang:
+        """What the claim is for, as the run knows it."""
+        known = (gang for gang in self.gangs if (gang.offer, gang.buy) == (claim.offer, claim.buy))
+        return next(known, Gang(offer=claim.offer, buy=claim.buy, usd_per_h=claim.usd_per_h))

@@ -18,7 +18,7 @@ def noted(*seen):
     """Looks that began at 0, 1, 2 …"""
     sightings = Sightings()
     for at, observation in enumerate(seen):
-        sightings.note("c", observation, asked_at=float(at))
+        sightings.note("c", observation, asked_at=float(at), told_at=float(at))
     return sightings
 
 
@@ -32,6 +32,15 @@ def test_gone_counts_from_the_first_look_to_the_newest_without_a_break():
 def test_time_that_passes_without_a_look_does_not_count():
     """A controller that hung may hold an answer that is much older than it looks."""
     assert noted(GONE).gone_for_s("c") == 0.0
+
+
+def test_what_was_seen_late_was_not_seen_before():
+    """Nor was it so, for all anybody knows: a bill would be too low, and a gang given up early."""
+    sightings = Sightings()
+    sightings.note("c", GONE, asked_at=0.0, told_at=60.0)
+    assert sightings.gone_for_s("c") == 0.0
+    sightings.note("c", GONE, asked_at=61.0, told_at=99.0)
+    assert sightings.gone_for_s("c") == 1.0
 
 
 def test_not_knowing_changes_nothing():
@@ -68,7 +77,7 @@ def test_a_look_that_took_long_makes_no_heartbeat_older():
 
 def test_only_claims_that_are_left_are_remembered():
     sightings = noted(GONE, GONE)
-    sightings.note("other", GONE, asked_at=0.0)
+    sightings.note("other", GONE, asked_at=0.0, told_at=0.0)
     sightings.beat_age_s("c", 0, 1, asked_at=0.0, read_at=0.0)
     sightings.forget_all_but({"other"})
     assert sightings.gone_for_s("c") is None

@@ -41,7 +41,8 @@ def seen(queued: Document | None, nodes: Iterable[Document]) -> Observation:
         return Observation(seen=Seen.RUNNING if found else Seen.GONE, reason=reason)
     state = str((queued.get("state") or {}).get("state", ""))
     if state in WAITING:
-        return Observation(seen=Seen.PENDING, reason=WAITING[state])
+        is_starved = state == "WAITING_FOR_RESOURCES"
+        return Observation(seen=Seen.PENDING, reason=WAITING[state], is_starved=is_starved)
     if state in GOING:
         return Observation(seen=Seen.RUNNING, reason=GOING[state])
     if state == "FAILED" and not found:

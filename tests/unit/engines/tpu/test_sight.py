@@ -33,7 +33,7 @@ CASES = {
     "in the queue": (
         queued("WAITING_FOR_RESOURCES"),
         [],
-        Observation(seen=Seen.PENDING, reason=WAITS),
+        Observation(seen=Seen.PENDING, reason=WAITS, is_starved=True),
     ),
     "being made": (
         queued("PROVISIONING"),
