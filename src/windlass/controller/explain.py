@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from windlass.controller.node_symptoms import SECRET, symptom_of_node
 from windlass.controller.renting_words import (
     MOVING,
     OUT_OF_BUDGET,
@@ -231,14 +232,26 @@ def _failed(facts: Facts) -> Explanation:
         return _gave_up(facts, attempt)
     if attempt.outcome in (Outcome.REJECTED, Outcome.REFUSED):
         return _rejected(facts)
-    symptom = symptom_of(attempt.exit_status, attempt.code, facts.last_lines)
+    symptom = _symptom(facts, attempt)
     return Explanation(
         headline=_blame(run, attempt, symptom),
         why=(*symptom.why, *_history(facts)),
         evidence=facts.evidence,
         remedy=symptom.remedy,
-        next_commands=_failed_commands(run, attempt),
+        next_commands=_failed_commands(run, attempt, symptom),
     )
+
+
+def _symptom(facts: Facts, attempt: Attempt) -> Symptom:
+    if _is_of_node(attempt):
+        return symptom_of_node(attempt.reason)
+    return symptom_of(attempt.exit_status, attempt.code, facts.last_lines)
+
+
+def _is_of_node(attempt: Attempt) -> bool:
+    """Whether no rank failed: a node could not start any."""
+    is_setup = attempt.code == "setup-failed"
+    return attempt.failed_rank is None and bool(attempt.reason) and not is_setup
 
 
 def _blame(run: Run, attempt: Attempt, symptom: Symptom) -> str:
@@ -247,9 +260,11 @@ def _blame(run: Run, attempt: Attempt, symptom: Symptom) -> str:
     return f"{run.id} failed: {where}: {said}." if where else f"{run.id} failed: {said}."
 
 
-def _failed_commands(run: Run, attempt: Attempt) -> tuple[str, ...]:
+def _failed_commands(run: Run, attempt: Attempt, symptom: Symptom) -> tuple[str, ...]:
     if attempt.code == "setup-failed":
         return (f"windlass logs {run.id} --setup", f"windlass retry {run.id}")
+    if symptom.name == SECRET:
+        return (f"windlass doctor --on {run.engine} --spec FILE", f"windlass retry {run.id}")
     only = "" if attempt.failed_rank is None else f" --rank {attempt.failed_rank}"
     return (f"windlass logs {run.id}{only} --tail 100", f"windlass retry {run.id}")
 

@@ -217,6 +217,23 @@ def test_logs_show_what_was_chosen(windlass, failed, options, expected):
     assert (result.status, result.out.splitlines()) == (0, expected)
 
 
+SILENCES = {
+    (): "no rank has written anything; `windlass explain quiet` says why",
+    ("--tail", "3"): "no rank has written anything",
+    ("--json",): "no rank has written anything",
+    ("--setup",): "`setup` has written nothing",
+    ("--rank", "3"): "nothing fits; `windlass show quiet`",
+}
+
+
+@pytest.mark.parametrize(("options", "said"), SILENCES.items())
+def test_logs_of_a_run_that_printed_nothing_say_so(windlass, seeded, options, said):
+    seeded.add("quiet", phase=RunPhase.FAILED, attempt=1)
+    result = windlass("logs", "quiet", *options)
+    assert (result.status, result.out) == (0, "")
+    assert said in result.err
+
+
 @pytest.mark.parametrize("options", [[], ["-f"]])
 def test_logs_in_json_are_one_document_a_line(windlass, failed, options):
     documents = windlass("logs", "train-7", "--attempt", "1", "--json", *options).documents

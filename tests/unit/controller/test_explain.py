@@ -40,6 +40,28 @@ CASES = {
         Facts(run=run(RunPhase.QUEUED, attempt=1), now=150.0, attempts=(LOST,)),
         ["about to be started again", "Attempt 1 ended: node 1 was lost."],
     ),
+    "a secret that machines may not read": (
+        Facts(
+            run=run(RunPhase.FAILED, attempt=1, engine="compute"),
+            now=150.0,
+            attempts=(
+                ended(
+                    Outcome.USER_ERROR,
+                    code="exit-1",
+                    exit_status=1,
+                    failed_node=0,
+                    reason="the secret HF (projects/p/secrets/HF/versions/latest) cannot be read: "
+                    "403 Permission denied. Allow the machines' account to: `gcloud x`",
+                ),
+            ),
+        ),
+        [
+            "r-1 failed: the secret HF cannot be read.",
+            "/HF/versions/latest: Permission denied.",
+            "Allow the machines' account to: `gcloud x`. Then retry.",
+            "windlass doctor --on compute --spec FILE",
+        ],
+    ),
     "backing off": (
         Facts(
             run=run(RunPhase.QUEUED, attempt=2, next_attempt_at=190.0, reason="node 1 was lost"),

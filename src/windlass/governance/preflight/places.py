@@ -106,6 +106,17 @@ def _network(compute: Compute, network: str, region: str, subnetwork: str) -> It
         yield bad(name, "there is no Cloud NAT: `setup` cannot reach the Internet", f"{up}.")
 
 
+def run_folder(subject: Subject) -> Iterator[Finding]:
+    """Whether machines can reach it at all; a run that is submitted is refused without."""
+    if not subject.run_folder.startswith(BUCKET_URL):
+        up = f"`windlass bucket up my-bucket --region {subject.regions[0]}`"
+        yield bad(
+            "run folder",
+            "it is not in a bucket: no machine that is rented could reach it",
+            f"{up}; then write `run_folder: gs://my-bucket` into config.yaml.",
+        )
+
+
 def buckets(subject: Subject) -> Iterator[Finding]:
     """Whether each is there, near the machines, and closed as it should be."""
     storage = Buckets(subject.session, subject.project)
