@@ -6,8 +6,8 @@ Must not look anything up: facts in, an explanation out. symptoms.py reads what 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from windlass.controller.explanation import Explanation, Facts, NodeFacts
 from windlass.controller.node_symptoms import SECRET, symptom_of_node
 from windlass.controller.renting_words import (
     MOVING,
@@ -17,63 +17,12 @@ from windlass.controller.renting_words import (
     waits_for_offers,
     work_lost,
 )
-from windlass.controller.report import Loss
 from windlass.controller.symptoms import Symptom, symptom_of
 from windlass.state.model import Attempt, Claim, Run
 from windlass.state.phases import ClaimPhase, Outcome, RunPhase, Wanted
 
 SUSPECT_S = 15.0
 """A node that has said nothing for this long may be lost."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeFacts:
-    """What a node of the newest attempt last said."""
-
-    index: int
-    address: str = ""
-    state: str = ""
-    """What its agent does, or how it ended."""
-    beat_age_s: float | None = None
-    """Since it last said something; None when it never did."""
-    has_ended: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """Everything an explanation may look at."""
-
-    run: Run
-    now: float
-    attempts: tuple[Attempt, ...] = ()
-    claims: tuple[Claim, ...] = ()
-    nodes: tuple[NodeFacts, ...] = ()
-    last_lines: tuple[str, ...] = ()
-    """The last lines of the rank that failed first (or of `setup`, when that failed)."""
-    early_lines: tuple[str, ...] = ()
-    """What machines said, when no agent of theirs was heard."""
-    others: tuple[Run, ...] = ()
-    """The other live runs on the same engine, oldest first."""
-    restarts_max: int | None = None
-    losses: tuple[Loss, ...] = ()
-    """Work that was done in vain, by attempt."""
-    is_controller_alive: bool = True
-
-    @property
-    def evidence(self) -> tuple[str, ...]:
-        """What ranks printed, or else what their machines said."""
-        return self.last_lines or self.early_lines
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """The answer: one headline, the reasons in order, what was printed, what to type next."""
-
-    headline: str
-    why: tuple[str, ...] = ()
-    evidence: tuple[str, ...] = ()
-    remedy: str = ""
-    next_commands: tuple[str, ...] = ()
 
 
 def explain(facts: Facts) -> Explanation:
@@ -182,6 +131,9 @@ def _stopping(facts: Facts) -> Explanation:
             why=_controller(facts),
             next_commands=(f"windlass show {run.id}", f"windlass logs {run.id}"),
         )
+    unasked = [one for one in facts.claims if one.phase is ClaimPhase.CANCELLING and one.error]
+    if unasked:
+        return _unasked(facts, unasked)
     why = (_sentence(run.reason), *_controller(facts), *_nodes(facts))
     commands: tuple[str, ...] = (f"windlass show {run.id}",)
     if run.wanted is not Wanted.KILL:
@@ -190,6 +142,25 @@ def _stopping(facts: Facts) -> Explanation:
         headline=f"{run.id} is stopping: its ranks have been told and may still save.",
         why=tuple(filter(None, why)),
         next_commands=commands,
+    )
+
+
+def _unasked(facts: Facts, claims: list[Claim]) -> Explanation:
+    """It cannot end before its engine says that nothing is left, and nobody can ask that."""
+    run, engine = facts.run, claims[-1].engine
+    remedy = "Mend that: it is asked again all the time, and the run ends by itself."
+    commands = [f"windlass doctor --on {engine}", f"windlass show {run.id}"]
+    if not any(claim.handle for claim in claims):
+        remedy += (
+            " Or end it unseen with `--now`: no machine was ever acknowledged, and `windlass reap` "
+            f"looks for one once {engine} can be asked."
+        )
+        commands.append(f"windlass stop {run.id} --now")
+    return Explanation(
+        headline=f"{run.id} is over, but {engine} cannot be asked whether machines of it are left.",
+        why=(_sentence(claims[-1].error), f"Why it ended: {run.reason}.", *_controller(facts)),
+        remedy=remedy,
+        next_commands=tuple(commands),
     )
 
 

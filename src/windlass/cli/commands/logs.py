@@ -83,8 +83,9 @@ def _print(
 
         from windlass.cli.documents import line_document
 
-        for count, line in enumerate(lines, 1):
+        for line in lines:
             sys.stdout.write(json.dumps(line_document(line), ensure_ascii=False) + "\n")
+            count += 1
         return count
     from windlass.cli.screens import LineFormat
     from windlass.cli.terminal import Paint
@@ -92,8 +93,9 @@ def _print(
 
     layout = LineFormat(Paint(sys.stdout), has_times=has_times)
     layout.is_gang = run.attempt > 0 and gang_size(home.folder(run.id), run.attempt) > 1
-    for count, line in enumerate(lines, 1):
+    for line in lines:
         sys.stdout.write(f"{layout(line)}\n")
+        count += 1
     return count
 
 
