@@ -13,6 +13,8 @@ from windlass.controller.renting_words import (
     MOVING,
     OUT_OF_BUDGET,
     REMEDIES,
+    UNFIT,
+    UNRENTABLE,
     refusals,
     waits_for_offers,
     work_lost,
@@ -262,15 +264,14 @@ def _rejected(facts: Facts) -> Explanation:
     run = facts.run
     error = next((claim.error for claim in reversed(facts.claims) if claim.error), "")
     said = run.reason or error or "no reason was given"
+    doctor, otherwise = "windlass doctor", UNFIT
+    if any(claim.offer for claim in facts.claims):
+        doctor, otherwise = f"windlass doctor --on {run.engine} --spec FILE", UNRENTABLE
     return Explanation(
         headline=f"{run.id} failed: {run.engine} will not take it.",
         why=(_sentence(said),),
-        remedy=REMEDIES.get(
-            run.code,
-            "Change what the spec asks for (`resources`, `where`), or use `--emulate` to try it "
-            "without the accelerators.",
-        ),
-        next_commands=("windlass doctor", f"windlass show {run.id}"),
+        remedy=REMEDIES.get(run.code, otherwise),
+        next_commands=(doctor, f"windlass show {run.id}"),
     )
 
 
