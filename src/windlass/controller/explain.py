@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from windlass.controller.explanation import Explanation, Facts, NodeFacts
-from windlass.controller.node_symptoms import SECRET, symptom_of_node
+from windlass.controller.node_symptoms import SECRET, cure_of_early, symptom_of_node
 from windlass.controller.renting_words import (
     MOVING,
     OUT_OF_BUDGET,
@@ -281,7 +281,8 @@ def _rejected(facts: Facts) -> Explanation:
 def _unheard(facts: Facts) -> tuple[str, ...]:
     if not facts.early_lines or facts.last_lines:
         return ()
-    return ("No agent was heard from its machines; what they said themselves is below.",)
+    said = "No agent was heard from its machines; what they said themselves is below."
+    return (said, *cure_of_early(facts.early_lines))
 
 
 def _history(facts: Facts) -> tuple[str, ...]:

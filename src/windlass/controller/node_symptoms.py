@@ -6,6 +6,7 @@ Must not know runs or attempts, nor what ranks print (symptoms.py does). Pure.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from windlass.controller.symptoms import Symptom
 
@@ -18,6 +19,8 @@ _SECRET = re.compile(
     r"(?:: (?P<status>\d{3})? ?(?P<said>.*?)\.?)?(?: (?P<cure>Allow .*))?",
     re.DOTALL,
 )
+# As the start-up script of engines/bootstrap.py writes it.
+_UNFETCHED = re.compile(r"the agent cannot be fetched from gs://(?P<bucket>[^/]+)/\S+: (?P<why>.*)")
 _GLOBAL = re.compile(r"projects/(?P<project>[^/]+)/secrets/(?P<secret>[^/]+)/versions/.*")
 
 
@@ -35,6 +38,26 @@ def symptom_of_node(reason: str) -> Symptom:
         what=f"the secret {match['name']} {match['what']}",
         why=(*said, "No rank was started."),
         remedy=_remedy(match),
+    )
+
+
+def cure_of_early(lines: Sequence[str]) -> tuple[str, ...]:
+    """What would help machines of which no agent was heard; nothing where they do not say."""
+    found = [match for match in map(_UNFETCHED.search, lines) if match is not None]
+    if not found:
+        return ()
+    bucket, why = found[-1]["bucket"], found[-1]["why"]
+    if "403" in why:
+        return (
+            f"Their service account may not read gs://{bucket}: `windlass account up` makes one "
+            f"that may, and `gcloud storage buckets add-iam-policy-binding gs://{bucket} "
+            "--member=serviceAccount:EMAIL --role=roles/storage.objectUser` allows another.",
+        )
+    if "HTTP Error" in why:
+        return ()  # They do reach it, and say themselves what it answers.
+    return (
+        f"They do not reach gs://{bucket}: `windlass doctor --on gcp` says whether their network "
+        "has Private Google Access, and `windlass network up` makes one that has.",
     )
 
 

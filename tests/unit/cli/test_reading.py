@@ -6,6 +6,8 @@ import pytest
 
 from builders import make_attempt, make_claim
 from folders import stamped
+from windlass.assemble import Home
+from windlass.errors import CredentialsMissing
 from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase
 
 
@@ -286,3 +288,18 @@ def test_a_run_whose_folder_is_gone_can_still_be_shown(windlass, seeded):
     for command in ("show", "explain", "logs", "attach", "events"):
         assert windlass(command, "bare").status in (0, 7)
     assert windlass("ps", "--all").status == 0
+
+
+def test_ps_lists_runs_whose_bucket_cannot_be_read(windlass, seeded, monkeypatch):
+    seeded.add("far", phase=RunPhase.RUNNING, attempt=1, started_at=seeded.now)
+    seeded.add("further", phase=RunPhase.RUNNING, attempt=1, started_at=seeded.now)
+
+    def refuse(self, run_id):
+        raise CredentialsMissing("there are no credentials here", remedy="Log in.")
+
+    monkeypatch.setattr(Home, "folder", refuse)
+    result = windlass("ps")
+    assert result.status == 0
+    assert "far" in result.out
+    assert result.err == "windlass: progress cannot be read: there are no credentials here\n"
+    assert [one["progress"] for one in windlass("ps", "--json").document] == [None, None]

@@ -7,7 +7,6 @@ import pytest
 from views import BEATING, NOTICE, NOW, SILENT, ViewOf, ended, left
 from windlass.controller.decide import decide
 from windlass.controller.effects import Cancel, GiveUp, Submit
-from windlass.controller.renting import Gang
 from windlass.engines.base import Observation, Seen
 from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase, Wanted
 
@@ -391,51 +390,3 @@ def test_the_time_to_live_ends_a_run_in_any_phase():
 
 def test_a_run_wakes_the_controller_when_its_time_is_over():
     assert decided(ViewOf(expires_at=NOW + 7).running()).wake_at == NOW + 7
-
-
-# ---- engines that cannot be asked --------------------------------------------------------------
-
-FORBIDDEN = "the permission compute.instances.list is missing"
-
-
-def unasked(*, wanted=Wanted.RUN, trouble=FORBIDDEN, **claim):
-    """A rented run that was refused, whose engine cannot say whether anything of it is left."""
-    seen = Observation(seen=Seen.UNKNOWN)
-    view = ViewOf(wanted=wanted, outcome=Outcome.REJECTED).ending(run=RunPhase.STOPPING)
-    view = view.rented(Gang(offer="a/m/spot", buy="spot")).winner("")
-    return view.claim(**{"handle": "", **claim}).seen(
-        handle="", observation=seen, gone_for_s=None, trouble=trouble
-    )
-
-
-def test_why_an_engine_cannot_be_asked_is_kept_and_told_once():
-    change = decided(unasked()).change
-    assert change.claims[0].error == FORBIDDEN
-    assert change.claims[0].phase is ClaimPhase.CANCELLING
-    assert [event.code for event in change.events] == ["engine-unasked"]
-    again = decided(unasked(error=FORBIDDEN)).change
-    assert not again or (again.events, again.claims) == ((), ())
-    mended = decided(unasked(error=FORBIDDEN, trouble="")).change
-    assert (mended.claims[0].error, mended.events) == ("", ())
-
-
-def test_who_says_now_lets_go_of_what_nobody_ever_acknowledged():
-    change = decided(unasked(wanted=Wanted.KILL, error=FORBIDDEN)).change
-    assert change.claims[0].phase is ClaimPhase.GONE
-    assert change.events[0].code == "let-go"
-    assert change.run.phase is RunPhase.FAILED
-
-
-KEPT = {
-    "it was acknowledged": unasked(wanted=Wanted.KILL, error=FORBIDDEN, handle="h"),
-    "the engine can be asked": unasked(wanted=Wanted.KILL, trouble=""),
-    "only a stop was asked for": unasked(wanted=Wanted.STOP, error=FORBIDDEN),
-    "the fence is free": unasked(wanted=Wanted.KILL, error=FORBIDDEN).winner(None),
-}
-
-
-@pytest.mark.parametrize("view", KEPT.values(), ids=KEPT)
-def test_no_other_claim_is_let_go(view):
-    change = decided(view).change
-    assert all(claim.phase is not ClaimPhase.GONE for claim in (change.claims if change else ()))
-    assert change is None or change.run.phase is RunPhase.STOPPING

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import urllib.error
 from email.message import Message
+from pathlib import Path
 
 import pytest
 
 from windlass.agent import secrets
-from windlass.controller.node_symptoms import symptom_of_node
+from windlass.controller.node_symptoms import cure_of_early, symptom_of_node
+from windlass.engines import bootstrap_programs
 
 REFERENCE = "projects/p/secrets/team-hf/versions/latest"
 
@@ -59,3 +61,22 @@ def test_a_secret_that_is_no_text(monkeypatch):
 def test_what_is_not_known_is_told_as_it_is():
     symptom = symptom_of_node("the node could not be prepared: no space left.")
     assert (symptom.name, symptom.what) == ("", "the node could not be prepared: no space left")
+
+
+EARLY = {
+    "HTTP Error 403: Forbidden": "gcloud storage buckets add-iam-policy-binding gs://my-runs ",
+    "<urlopen error timed out>": "`windlass network up`",
+}
+
+
+@pytest.mark.parametrize(("why", "cure"), EARLY.items())
+def test_machines_that_cannot_fetch_the_agent_name_what_helps(why, cure):
+    line = f"startup-script: windlass: the agent cannot be fetched from gs://my-runs/a/b.pyz: {why}"
+    (said,) = cure_of_early(["booting", line, "going on"])
+    assert cure in said
+    assert cure_of_early(["booting", line.replace(why, "HTTP Error 500: Sorry")]) == ()
+
+
+def test_the_start_up_script_says_it_in_these_words():
+    words = "windlass: the agent cannot be fetched from %s: %s"
+    assert words in Path(bootstrap_programs.__file__).read_text()
