@@ -128,6 +128,16 @@ CASES = {
         ),
         ["waits for room on local", "8 GPUs of 8", "held by big-1.", "q-1 waits before it"],
     ),
+    "waiting in a queue of rented machines": (
+        Facts(
+            run=run(RunPhase.STARTING, **WAITING),
+            now=200.0,
+            claims=(make_claim("r-1", offer="a/v5e-16/spot"),),
+            others=(other("big-1", created_at=1.0, phase=RunPhase.RUNNING, started=2.0),),
+            early_lines=("w-r-1-1-0: WAITING_FOR_RESOURCES",),
+        ),
+        ["8 GPUs of 8", "The last that was said of it: w-r-1-1-0: WAITING_FOR_RESOURCES"],
+    ),
     "many hold the machine": (
         Facts(
             run=run(RunPhase.STARTING, **WAITING),
@@ -264,3 +274,10 @@ def test_the_explanation_says_why_and_what_to_do(name):
     assert found.next_commands
     assert found.headline.endswith(".")
     assert ".." not in text
+
+
+def test_no_other_run_holds_what_can_be_rented():
+    facts, _ = CASES["waiting in a queue of rented machines"]
+    found = explain(facts)
+    assert facts.others and not any("held by" in line for line in found.why)
+    assert found.evidence == (), "nothing has printed yet"
