@@ -68,7 +68,7 @@ def _times(story: Story) -> str:
         "finding machines": spent.finding_s,
         "starting": spent.starting_s,
         "training": spent.training_s,
-        "saving and leaving": spent.ending_s,
+        "leaving": spent.ending_s,
     }
     return ", ".join(f"{what} {duration(seconds)}" for what, seconds in said.items())
 

@@ -73,7 +73,7 @@ def test_everything_is_told():
         "  steps         200 of 200",
         "  work lost     none",
         "  goodput       40.0 % (21s of 53s)",
-        "  time          finding machines 4.0s, starting 25s, training 21s, saving and leaving 5.0s",
+        "  time          finding machines 4.0s, starting 25s, training 21s, leaving 5.0s",
         "  left behind   nothing",
     ]
 
