@@ -12,7 +12,7 @@ import pytest
 from counts import REHEARSALS
 from rehearsals import real_machines
 from whole_runs import STEPS, Cloud, cloud
-from windlass.engines.tpu.engine import NOTICE_S
+from windlass.engines.rented import NOTICE_S
 
 pytestmark = pytest.mark.usefixtures("real_machines")
 __all__ = ["real_machines"]
