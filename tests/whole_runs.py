@@ -51,9 +51,15 @@ class Cloud:
         self.said: list[dict[str, Any]] = []
 
     def run(
-        self, *words: str, program: str = PROGRAM, preempt_at: int | None = None, **spec: Any
+        self,
+        *words: str,
+        program: str = PROGRAM,
+        preempt_at: int | None = None,
+        watch: Callable[[dict[str, Any]], None] = lambda said: None,
+        **spec: Any,
     ) -> dict[str, Any]:
-        """Run the program to its end; the summary. At that step the cloud takes it all back."""
+        """Run the program to its end; the summary. At that step the cloud takes it all back.
+        Whoever watches sees every line that is printed."""
         (self._folder / "program.py").write_text(program)
         (self._folder / "spec.yaml").write_text(json.dumps(whole_spec(**spec)))
         with self._started("run", "spec.yaml", "--json", *words) as command:
@@ -61,6 +67,7 @@ class Cloud:
             for line in command.stdout:
                 said = json.loads(line)
                 self.said.append(said)
+                watch(said)
                 if preempt_at is not None and said.get("step", 0) >= preempt_at:
                     self._strike(said)
                     preempt_at = None

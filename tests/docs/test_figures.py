@@ -8,12 +8,12 @@ import pytest
 
 import tree
 from windlass.agent import chunks, logs, mask, node
-from windlass.controller import backoff, commands, decide, ending, loop, queueing, workers
-from windlass.engines.compute import engine as compute
+from windlass.controller import backoff, commands, decide, ending, loop, workers
+from windlass.engines import rented
 from windlass.engines.local import engine as local
 from windlass.engines.local import nodes
-from windlass.engines.tpu import engine as tpu
-from windlass.engines.vertex import engine as vertex
+from windlass.engines.tpu import sight as tpu_sight
+from windlass.engines.vertex import sight as vertex_sight
 from windlass.simulation import engine as simulated
 from windlass.spec.model import Limits
 
@@ -37,10 +37,12 @@ QUOTED = [
     (RECOVERY, f"for {backoff.LONG_ENOUGH_S:g} s starts the count anew"),
     (RECOVERY, f"after {backoff.SUBMIT_FIRST_S:g} s, doubling up to {backoff.SUBMIT_MAX_S:g} s"),
     (RECOVERY, f"{local.NOTICE_S:g} s on the local engine"),
-    *((RECOVERY, f"{one.NOTICE_S:g} s on Google's engines") for one in (compute, tpu, vertex)),
+    (RECOVERY, f"{rented.NOTICE_S:g} s on Google's engines"),
     (RECOVERY, f"silent after {commands.SILENT_S:g} s"),
-    (RECOVERY, f"after {queueing.PATIENCE_S:g} s the next offer is asked for beside it"),
-    ("docs/engines/tpu.md", f"nothing is free for {queueing.PATIENCE_S:g} s"),
+    (RECOVERY, f"after {tpu_sight.PATIENCE_S:g} s the next offer is asked for beside it"),
+    (RECOVERY, f"Vertex AI is given {vertex_sight.PATIENCE_S / 60:g} minutes"),
+    ("docs/engines/tpu.md", f"nothing is free for {tpu_sight.PATIENCE_S:g} s"),
+    ("docs/engines/vertex.md", f"after {vertex_sight.PATIENCE_S / 60:g} minutes the next offer"),
     (FENCE, f"older than {silent_s:g} s. Older"),
     (FENCE, f"counts its {node.LEASE_S:g} s"),
     (FENCE, f"older than {node.LEASE_WARNING_S:g} s does not start"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,22 @@ import pytest
 from counts import REHEARSALS
 from rehearsals import real_machines
 from whole_runs import STEPS, Cloud, cloud
-from windlass.engines.tpu.engine import NOTICE_S
+from windlass.engines.rented import NOTICE_S
 
 pytestmark = pytest.mark.usefixtures("real_machines")
 __all__ = ["real_machines"]
 only_in_soak = pytest.mark.skipif(REHEARSALS == 1, reason="a longer check: `make soak` does it")
+
+SOON_S = 12.0
+
+
+def told(google: Cloud, wanted: str) -> str:
+    """What `windlass explain` says, as soon as that is in it."""
+    run = next(one["id"] for one in google.said if one["type"] == "run")
+    deadline = time.monotonic() + SOON_S
+    while wanted not in (said := google.typed("explain", run)):
+        assert time.monotonic() < deadline, said
+    return said
 
 
 def assert_it_went_on(google: Cloud, summary: dict[str, Any]) -> None:
@@ -139,4 +152,34 @@ def test_other_ways_to_rent_run_to_their_end(
         summary = google.run(resources=resources, where=where)
         assert (summary["phase"], summary["report"]["steps"]) == ("succeeded", STEPS)
         assert len(google.environments()) == ranks
+        google.await_nothing()
+
+
+@only_in_soak
+@pytest.mark.soak
+def test_a_queue_that_does_not_move_keeps_no_slice_waiting(tmp_path: Path) -> None:
+    """The first zone is closed to spot: the run works in the next one, and leaves the queue."""
+    full, free = "us-central1-a/v5e-16/spot", "europe-west4-a/v5e-16/spot"
+    capacity = [{"zone": "us-central1-a", "what": "v5e", "model": "spot", "room": 0}]
+    regions = ["us-central1", "europe-west4"]
+    wanted = {"starting": "the next offer is asked for beside it after", "queueing": f"it {free}"}
+    explained: dict[str, str] = {}
+    with cloud(tmp_path, capacity=capacity, delays={"tpu": "15s"}) as google:
+
+        def ask(said: dict[str, Any]) -> None:
+            if said["type"] == "event" and said["code"] in wanted:
+                explained[said["code"]] = told(google, wanted[said["code"]])
+
+        summary = google.run(
+            watch=ask,
+            resources={"accelerators": "v5e-16"},
+            where={"engines": ["tpu"], "buy": ["spot"], "regions": regions},
+        )
+        assert (summary["phase"], summary["restarts"]) == ("succeeded", 0)
+        place = rf"It is in Cloud TPU's queue: .* \({full} since [0-9:]+ UTC\)"
+        assert re.search(place, explained["starting"])
+        assert re.search(rf"{place}; beside it {free} since [0-9:]+ UTC\.", explained["queueing"])
+        assert "-1-0: WAITING_FOR_RESOURCES" in explained["queueing"]
+        assert free in google.events("running")[0]["message"]
+        assert google.events("race-lost")[0]["details"] == {"offer": full}
         google.await_nothing()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from windlass.controller.queueing import PATIENCE_S
+from windlass.engines.tpu.sight import PATIENCE_S
 from windlass.simulation.gang import Training
 from windlass.simulation.twinned.alone import live
 from windlass.simulation.twinned.offers import KINDS, gangs_of

@@ -56,8 +56,21 @@ def _facts(story: Story) -> list[tuple[str, str]]:
     if report.goodput is not None:
         of_s = f"{duration(report.useful_s)} of {duration(report.wall_s)}"
         pairs.append(("goodput", f"{percent(report.goodput)} ({of_s})"))
+    if story.finish_s > 0:
+        pairs.append(("time", _times(story)))
     pairs.append(("left behind", ", ".join(story.left) or "nothing"))
     return pairs
+
+
+def _times(story: Story) -> str:
+    spent = story.times
+    said = {
+        "finding machines": spent.finding_s,
+        "starting": spent.starting_s,
+        "training": spent.training_s,
+        "leaving": spent.ending_s,
+    }
+    return ", ".join(f"{what} {duration(seconds)}" for what, seconds in said.items())
 
 
 def _interrupted(one: Interruption) -> list[tuple[str, str]]:
@@ -88,6 +101,7 @@ def document(story: Story) -> dict[str, Any]:
         },
         "usd": story.usd,
         "finish_s": story.finish_s,
+        "times": story.times._asdict(),
         "refusals": [
             {"code": event.code, "offer": event.details.get("offer"), "at": iso(event.at)}
             for event in story.refusals

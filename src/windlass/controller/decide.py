@@ -24,6 +24,7 @@ from windlass.controller.draft import Draft
 from windlass.controller.effects import Cancel, Decision, GiveUp, KeepEarly, Submit
 from windlass.controller.ending import Ending, can_have_live_ranks, ending_of, is_gone
 from windlass.controller.moving import move, open_attempt
+from windlass.controller.queueing import note_queue
 from windlass.controller.spending import meter_claims, watch_budget
 from windlass.controller.starting import (
     note_refusals,
@@ -121,9 +122,8 @@ def _follow_race(view: View, draft: Draft, ours: list[ClaimView]) -> None:
         else:
             _end_attempt(view, draft, ending, gang=seen)
             return
-    pending = [seen for seen in waiting if seen.observation.seen is Seen.PENDING]
-    if pending and draft.run.phase is RunPhase.STARTING:
-        draft.set_run(reason=pending[0].observation.reason, code="waiting-for-engine")
+    if draft.run.phase is RunPhase.STARTING:
+        note_queue(view, draft, waiting)
 
 
 def _keep_early(seen: ClaimView, draft: Draft) -> None:

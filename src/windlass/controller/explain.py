@@ -23,6 +23,7 @@ from windlass.controller.symptoms import Symptom, symptom_of
 from windlass.state.model import Attempt, Claim, Run
 from windlass.state.phases import ClaimPhase, Outcome, RunPhase, Wanted
 
+WAITING = "waiting-for-engine"
 SUSPECT_S = 15.0
 """A node that has said nothing for this long may be lost."""
 
@@ -86,7 +87,7 @@ def _starting(facts: Facts) -> Explanation:
     run = facts.run
     claim = facts.claims[-1] if facts.claims else None
     why: list[str] = [*_history(facts), *_controller(facts), *refusals(facts.claims)]
-    if run.code == "waiting-for-engine":
+    if run.code == WAITING:
         headline = f"{run.id} waits for room on {run.engine}."
         if run.reason:
             why.append(_sentence(run.reason))
@@ -106,7 +107,7 @@ def _starting(facts: Facts) -> Explanation:
     return Explanation(
         headline=headline,
         why=(*why, *_unheard(facts)),
-        evidence=facts.early_lines,
+        evidence=() if run.code == WAITING else facts.early_lines,
         next_commands=_waiting_commands(facts),
     )
 
@@ -281,6 +282,8 @@ def _rejected(facts: Facts) -> Explanation:
 def _unheard(facts: Facts) -> tuple[str, ...]:
     if not facts.early_lines or facts.last_lines:
         return ()
+    if facts.run.code == WAITING:
+        return (f"The last that was said of it: {facts.early_lines[-1]}",)
     said = "No agent was heard from its machines; what they said themselves is below."
     return (said, *cure_of_early(facts.early_lines))
 
@@ -305,7 +308,9 @@ def _controller(facts: Facts) -> tuple[str, ...]:
 
 
 def _holders(facts: Facts) -> tuple[str, ...]:
-    """Who holds the machine, and who waits before this run."""
+    """Who holds the machine, and who waits before this run; nobody holds what can be rented."""
+    if any(claim.offer for claim in facts.claims):
+        return ()
     holding = [one for one in facts.others if one.started_at and one.phase is not RunPhase.QUEUED]
     ahead = [
         one for one in facts.others if one not in holding and one.created_at < facts.run.created_at

@@ -5,12 +5,10 @@ Must not write anything, nor read a clock: a spec that is shown twice looks the 
 
 from __future__ import annotations
 
-from windlass.controller.request import claim_request, facts_of
+from windlass.controller.request import first_request
 from windlass.controller.submission import Ask, new_run
 from windlass.engines.base import ClaimRequest
 from windlass.spec.names import slug
-from windlass.state.model import Claim
-from windlass.state.phases import ClaimPhase
 
 MARK = "00000"
 """Where the id of a real run has something of its own."""
@@ -27,20 +25,4 @@ def preview_id(name: str) -> str:
 def preview(ask: Ask, *, folder: str) -> ClaimRequest:
     """What the engine is asked for first, on the first of the ask's gangs."""
     run = new_run(ask, run_id=preview_id(ask.spec.name), now=BEGINNING)
-    facts = facts_of(run)
-    gang = facts.gang
-    claim = Claim(
-        id=f"{run.id}-1-0",
-        run=run.id,
-        attempt=1,
-        index=0,
-        engine=ask.engine,
-        phase=ClaimPhase.ASKED,
-        created_at=BEGINNING,
-        offer=gang.offer,
-        buy=gang.buy,
-        accelerators=gang.accelerators,
-        nodes=gang.nodes,
-        expires_at=run.expires_at,
-    )
-    return claim_request(facts, claim, folder=folder)
+    return first_request(run, folder=folder)

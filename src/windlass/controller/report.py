@@ -57,7 +57,7 @@ class Report:
     """The newest checkpoint that was reported."""
     metrics: Mapping[str, float | str]
     wall_s: float | None
-    """Seconds since ranks first started, waits for a person left out."""
+    """Seconds since ranks first started, until its work was over, waits for a person left out."""
     useful_s: float | None
     goodput: float | None
     """The part of the wall time that went into steps that count."""
@@ -225,7 +225,10 @@ def _useful_s(
 def _wall_s(run: Run, attempts: Sequence[Attempt], now: float) -> float | None:
     if run.started_at is None:
         return None
-    wall_s = (run.ended_at if run.ended_at is not None else now) - run.started_at
+    end = run.ended_at if run.ended_at is not None else now
+    if run.ended_at is not None and attempts and attempts[-1].ended_at is not None:
+        end = attempts[-1].ended_at  # Until machines were known to be gone, nothing waited.
+    wall_s = end - run.started_at
     for before, after in zip(attempts, attempts[1:], strict=False):
         if before.outcome in _RETRIED_BY_HAND and before.ended_at is not None:
             wall_s -= max(0.0, after.created_at - before.ended_at)

@@ -19,6 +19,7 @@ from windlass.spec.canonical import from_json
 from windlass.spec.model import Accelerators, Spec
 from windlass.spec.topology import devices_per_node, hosts_per_slice, node_count, ranks_per_node
 from windlass.state.model import Claim, Run
+from windlass.state.phases import ClaimPhase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +94,26 @@ def node_count_of(facts: Facts, claim: Claim) -> int:
         return facts.nodes
     wanted = wanted_of(facts, claim)
     return claim.nodes * (hosts_per_slice(wanted) if wanted and wanted.is_tpu else 1)
+
+
+def first_request(run: Run, *, folder: str) -> ClaimRequest:
+    """What the run's engine would be asked for first, had it been asked for anything yet."""
+    facts = facts_of(run)
+    claim = Claim(
+        id=f"{run.id}-1-0",
+        run=run.id,
+        attempt=1,
+        index=0,
+        engine=run.engine,
+        phase=ClaimPhase.ASKED,
+        created_at=run.created_at,
+        offer=facts.gang.offer,
+        buy=facts.gang.buy,
+        accelerators=facts.gang.accelerators,
+        nodes=facts.gang.nodes,
+        expires_at=run.expires_at,
+    )
+    return claim_request(facts, claim, folder=folder)
 
 
 def claim_request(facts: Facts, claim: Claim, *, folder: str) -> ClaimRequest:

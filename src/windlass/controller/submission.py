@@ -15,7 +15,7 @@ from typing import Any
 from windlass.agent import layout
 from windlass.controller.folders import RunFolders
 from windlass.controller.renting import Gang, recorded
-from windlass.controller.request import claim_request, facts_of
+from windlass.controller.request import first_request
 from windlass.controller.secrets import SecretFiles, check_available
 from windlass.controller.source import Source, pack
 from windlass.engines.base import Admits, Engine
@@ -24,8 +24,7 @@ from windlass.ports.world import World
 from windlass.spec.canonical import from_json, to_json
 from windlass.spec.model import Spec
 from windlass.spec.names import slug
-from windlass.state.model import Claim, Event, Run
-from windlass.state.phases import ClaimPhase
+from windlass.state.model import Event, Run
 from windlass.state.store import Store
 
 TRIES = 5
@@ -156,22 +155,7 @@ def _choose(engine: Engine[Any], run: Run) -> Run:
 
 
 def _check_engine(engine: Engine[Any], run: Run) -> None:
-    facts = facts_of(run)
-    gang = facts.gang
-    claim = Claim(
-        id=f"{run.id}-1-0",
-        run=run.id,
-        attempt=1,
-        index=0,
-        engine=engine.name,
-        phase=ClaimPhase.ASKED,
-        created_at=run.created_at,
-        offer=gang.offer,
-        buy=gang.buy,
-        accelerators=gang.accelerators,
-        nodes=gang.nodes,
-    )
-    request = claim_request(facts, claim, folder="file:///")
+    request = first_request(run, folder="file:///")
     if request.nodes > engine.limits().nodes_max:
         raise OptionRefused(
             f"{request.nodes} nodes are more than the {engine.limits().nodes_max} of {engine.name}",

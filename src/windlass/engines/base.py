@@ -37,8 +37,9 @@ class Observation:
     """Which start of the claim this is, for engines that put a claim back into their queue."""
     missing: tuple[int, ...] = ()
     """Nodes that were up and are not any more: lost, unless they left an exit object."""
-    is_starved: bool = False
-    """It is PENDING because there is nothing free, and nobody knows for how long."""
+    patience_s: float | None = None
+    """It is PENDING where there may be nothing free, and nobody knows for how long: so long after
+    it was asked for, others are asked for beside it. None: it waits for something else."""
     reason: str = ""
     """Why, in plain words: shown by `windlass explain`."""
     refused: str = ""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from windlass.controller.progress import Record
 from windlass.controller.report import Report
+from windlass.rehearsal.times import Times, finished_at, times_of
 from windlass.state.model import Attempt, Claim, Event, Run
 from windlass.state.phases import Outcome
 
@@ -78,7 +79,9 @@ class Story:
     report: Report
     usd: float
     finish_s: float
-    """From submit to the end."""
+    """From submit until its work was over."""
+    times: Times
+    """Where that went."""
     refusals: Sequence[Event]
     """Offers that could not be had."""
     interruptions: Sequence[Interruption]
@@ -94,7 +97,8 @@ def tell(evidence: Evidence, *, forecast: Forecast, report: Report) -> Story:
         forecast=forecast,
         report=report,
         usd=evidence.usd,
-        finish_s=(run.ended_at or run.created_at) - run.created_at,
+        finish_s=finished_at(run, evidence.attempts) - run.created_at,
+        times=times_of(run, evidence.attempts, evidence.claims, evidence.records),
         refusals=[event for event in evidence.events if event.code in REFUSALS],
         interruptions=[
             _interruption(evidence, attempt, outcome, steps_lost=lost.get(attempt.number, 0))

@@ -10,6 +10,7 @@ from windlass.cli.rehearsal_text import document, text
 from windlass.cli.terminal import Paint
 from windlass.controller.report import Report
 from windlass.rehearsal.story import Forecast, Interruption, Story
+from windlass.rehearsal.times import Times
 from windlass.state.phases import Outcome, RunPhase
 
 REPORT = Report(
@@ -45,6 +46,7 @@ def story(**changed) -> Story:
         "report": REPORT,
         "usd": 0.017,
         "finish_s": 55.0,
+        "times": Times(finding_s=4.0, starting_s=25.0, training_s=21.0, ending_s=5.0),
         "refusals": [make_event(code="out-of-stock", details={"offer": "us-central1-a/g2/spot"})],
         "interruptions": [TAKEN],
         "left": [],
@@ -71,6 +73,7 @@ def test_everything_is_told():
         "  steps         200 of 200",
         "  work lost     none",
         "  goodput       40.0 % (21s of 53s)",
+        "  time          finding machines 4.0s, starting 25s, training 21s, leaving 5.0s",
         "  left behind   nothing",
     ]
 
@@ -87,5 +90,6 @@ def test_an_upper_bound_is_called_one():
 def test_programs_get_the_same():
     told = json.loads(json.dumps(document(story())))
     assert told["usd"] == 0.017 and told["left_behind"] == []
+    assert sum(told["times"].values()) == told["finish_s"]
     assert told["interruptions"][0]["next_offer"] == TAKEN.next_place
     assert told["refusals"][0]["offer"] == "us-central1-a/g2/spot"

@@ -169,6 +169,16 @@ CASES = {
         ),
         ["waits for room on local", "8 GPUs of 8", "held by big-1.", "q-1 waits before it"],
     ),
+    "waiting in a queue of rented machines": (
+        Facts(
+            run=run(RunPhase.STARTING, **WAITING),
+            now=200.0,
+            claims=(make_claim("r-1", offer="a/v5e-16/spot"),),
+            others=(other("big-1", created_at=1.0, phase=RunPhase.RUNNING, started=2.0),),
+            early_lines=("w-r-1-1-0: WAITING_FOR_RESOURCES",),
+        ),
+        ["8 GPUs of 8", "The last that was said of it: w-r-1-1-0: WAITING_FOR_RESOURCES"],
+    ),
     "many hold the machine": (
         Facts(
             run=run(RunPhase.STARTING, **WAITING),
@@ -311,3 +321,10 @@ def test_what_was_acknowledged_is_never_to_be_let_go():
     claim = make_claim("r-1", phase=ClaimPhase.CANCELLING, error="no list", handle="h")
     stopping = run(RunPhase.STOPPING, attempt=1, outcome=Outcome.STOPPED)
     assert "--now" not in str(explain(Facts(run=stopping, now=150.0, claims=(claim,))))
+
+
+def test_no_other_run_holds_what_can_be_rented():
+    facts, _ = CASES["waiting in a queue of rented machines"]
+    found = explain(facts)
+    assert facts.others and not any("held by" in line for line in found.why)
+    assert found.evidence == (), "nothing has printed yet"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from offered import ON_DEMAND, A, B, make_gang
@@ -9,11 +11,11 @@ from views import NOW, SILENT, ViewOf
 from windlass.controller.decide import decide
 from windlass.controller.effects import Cancel, Submit
 from windlass.controller.offers import Market, Moving, market_of, market_text
-from windlass.controller.queueing import PATIENCE_S
 from windlass.controller.view import Measured
 from windlass.engines.base import Observation, Seen
 
-STARVED = Observation(seen=Seen.PENDING, reason="nothing is free", is_starved=True)
+PATIENCE_S = 60.0
+STARVED = Observation(seen=Seen.PENDING, reason="nothing is free", patience_s=PATIENCE_S)
 MADE = Observation(seen=Seen.PENDING, reason="it is being made")
 OTHER = make_gang("us-east1-b", "on-demand", usd_per_h=110.0)
 FLEX = make_gang("us-east1-c", "flex-start", usd_per_h=30.0)
@@ -48,6 +50,9 @@ def test_another_offer_is_asked_for_beside_a_queue_that_does_not_move():
     [
         pytest.param(queueing(A, B, for_s=PATIENCE_S - 1), id="it has not waited for long"),
         pytest.param(queueing(A, B, observation=MADE), id="its machines are being made"),
+        pytest.param(
+            queueing(A, B, observation=replace(STARVED, patience_s=900.0)), id="it may take longer"
+        ),
         pytest.param(queueing(FLEX, B), id="it was chosen for its queue"),
         pytest.param(queueing(A), id="there is no other"),
     ],
@@ -61,6 +66,27 @@ def test_it_is_said_once_and_not_at_every_look():
     decision = decide(queueing(A, B).run(market=market_text(market)).view(), NOW)
     assert asked(decision) == []
     assert decision.change is None or events(decision) == []
+
+
+def said(made):
+    return decide(made.view(), NOW).change.run.reason
+
+
+def test_a_run_says_where_it_waits_since_when_and_what_follows():
+    waits = f"nothing is free ({A.offer} since 02:46:10 UTC)"
+    later = "; the next offer is asked for beside it after 02:47:10 UTC"
+    assert said(queueing(A, B, for_s=30.0)) == waits + later
+    assert said(queueing(A, for_s=30.0)) == waits
+    flex = queueing(FLEX, B, for_s=30.0)
+    assert said(flex) == f"nothing is free ({FLEX.offer} since 02:46:10 UTC)"
+
+
+def test_a_run_says_what_is_asked_for_beside_a_queue():
+    made = ViewOf().starting().rented(A, B).racing(A, B)
+    made.one(0, {"created_at": NOW - 90.0}, observation=STARVED, nodes=(SILENT, SILENT))
+    made.one(1, {"created_at": NOW - 30.0}, observation=MADE, nodes=(SILENT, SILENT))
+    waits = f"nothing is free ({A.offer} since 02:45:10 UTC)"
+    assert said(made) == f"{waits}; beside it {B.offer} since 02:46:10 UTC"
 
 
 def test_as_many_are_asked_for_as_may_race():

@@ -37,6 +37,12 @@ def test_a_run_that_never_started_has_no_wall_time():
     assert (found.wall_s, found.goodput, found.steps_total) == (None, None, 10)
 
 
+def test_time_until_machines_are_known_to_be_gone_is_nobodys():
+    attempts = [make_attempt(number=1, created_at=0.0, ended_at=80.0, outcome=Outcome.SUCCEEDED)]
+    found = report(steps(1, 1, 80, start=0.0), attempts=attempts)
+    assert (found.wall_s, found.goodput) == (80.0, 1.0)
+
+
 def test_without_restarts_every_step_counts():
     found = report(steps(1, 1, 80, start=10.0))
     assert (found.steps, found.steps_lost, found.step_s) == (80, 0, 1.0)

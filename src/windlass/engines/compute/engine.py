@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from windlass.catalog.query import Catalog
+from windlass.engines import rented
 from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
 from windlass.engines.compute import request as requests
 from windlass.engines.compute.calls import calls
@@ -30,15 +31,9 @@ from windlass.google.secrets import Secrets
 from windlass.google.session import Missing, Taken
 
 NODES_MAX = 1000
-START_TIMEOUT_S = 900.0
-"""Drivers, packages and `setup` come after the machine; only heartbeats count here."""
 CONSOLES_MAX = 4
 """Of so many machines of a gang consoles are read."""
 CONSOLE_BYTES = 8192
-STALE_S = 10.0
-NOTICE_S = 25.0
-"""Of the 30 that Google gives: the rest is for the agent to say how it ended. Where it cannot, the
-next attempt waits until it is known to be gone."""
 REPEATABLE_S = 1800.0
 """For so long Google knows a request id again; after that, asking again would make machines."""
 
@@ -67,13 +62,7 @@ class ComputeEngine:
 
     def limits(self) -> Limits:
         """See Engine."""
-        return Limits(
-            nodes_max=NODES_MAX,
-            start_timeout_s=START_TIMEOUT_S,
-            stale_s=STALE_S,
-            notice_s=NOTICE_S,
-            is_rented=True,
-        )
+        return rented.limits(nodes_max=NODES_MAX)
 
     def render(self, claim: ClaimRequest) -> ComputeRequest:
         """See Engine."""

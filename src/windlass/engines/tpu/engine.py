@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from windlass.catalog.query import Catalog
+from windlass.engines import rented
 from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
 from windlass.engines.labels import handle_of, split_handle
 from windlass.engines.marks import Marks
@@ -25,12 +26,6 @@ from windlass.google.session import Taken
 from windlass.google.tpu import EVERYWHERE, Tpu
 
 NODES_MAX = 4096
-START_TIMEOUT_S = 900.0
-"""Packages and `setup` come after the machine; only heartbeats count here."""
-STALE_S = 10.0
-NOTICE_S = 25.0
-"""Of the 30 that Google gives: the rest is for the agent to say how it ended. Where it cannot, the
-next attempt waits until it is known to be gone."""
 
 
 class TpuEngine:
@@ -55,13 +50,7 @@ class TpuEngine:
 
     def limits(self) -> Limits:
         """See Engine."""
-        return Limits(
-            nodes_max=NODES_MAX,
-            start_timeout_s=START_TIMEOUT_S,
-            stale_s=STALE_S,
-            notice_s=NOTICE_S,
-            is_rented=True,
-        )
+        return rented.limits(nodes_max=NODES_MAX)
 
     def render(self, claim: ClaimRequest) -> TpuRequest:
         """See Engine."""

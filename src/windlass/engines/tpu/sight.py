@@ -27,6 +27,10 @@ GOING = {
 """Agents may still be saving: nothing is missing until it is gone."""
 UP = frozenset({"READY", "CREATING", "STARTING", "DELETING"})
 
+STARVED = frozenset({"ACCEPTED", "WAITING_FOR_RESOURCES"})
+"""In the queue: the second is Cloud TPU's newer word for the first."""
+PATIENCE_S = 60.0
+"""So long a queue is given: what is free is granted within seconds."""
 EXHAUSTED = 8
 """google.rpc.Code for what there is not enough of."""
 
@@ -41,8 +45,8 @@ def seen(queued: Document | None, nodes: Iterable[Document]) -> Observation:
         return Observation(seen=Seen.RUNNING if found else Seen.GONE, reason=reason)
     state = str((queued.get("state") or {}).get("state", ""))
     if state in WAITING:
-        is_starved = state == "WAITING_FOR_RESOURCES"
-        return Observation(seen=Seen.PENDING, reason=WAITING[state], is_starved=is_starved)
+        patience_s = PATIENCE_S if state in STARVED else None
+        return Observation(seen=Seen.PENDING, reason=WAITING[state], patience_s=patience_s)
     if state in GOING:
         return Observation(seen=Seen.RUNNING, reason=GOING[state])
     if state == "FAILED" and not found:

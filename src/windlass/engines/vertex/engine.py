@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from windlass.catalog.query import Catalog
+from windlass.engines import rented
 from windlass.engines.base import ClaimRequest, Handle, Limits, Observation, Owned, Seen
 from windlass.engines.labels import CLAIM_LABEL, OURS, handle_of, label_value, split_handle
 from windlass.engines.marks import Marks, claim_folder
@@ -25,12 +26,6 @@ from windlass.google.secrets import Secrets
 from windlass.google.vertex import Vertex
 
 NODES_MAX = 1000
-START_TIMEOUT_S = 900.0
-"""A large image and `setup` come after the machine; only heartbeats count here."""
-STALE_S = 10.0
-NOTICE_S = 25.0
-"""Of the 30 that Google gives: the rest is for the agent to say how it ended. Where it cannot, the
-next attempt waits until it is known to be gone."""
 ALIVE = " OR ".join(f'state="{state}"' for state in sorted(LIVE))
 
 
@@ -58,14 +53,7 @@ class VertexEngine:
 
     def limits(self) -> Limits:
         """See Engine."""
-        return Limits(
-            nodes_max=NODES_MAX,
-            start_timeout_s=START_TIMEOUT_S,
-            stale_s=STALE_S,
-            notice_s=NOTICE_S,
-            is_rented=True,
-            runs_containers=True,
-        )
+        return rented.limits(nodes_max=NODES_MAX, runs_containers=True)
 
     def render(self, claim: ClaimRequest) -> VertexRequest:
         """See Engine."""

@@ -18,6 +18,9 @@ WAITING = {
     "JOB_STATE_QUEUED": "it is in Vertex AI's queue",
     "JOB_STATE_PENDING": "Vertex AI is looking for its machines",
 }
+PATIENCE_S = 900.0
+"""Where there are no machines Vertex AI mostly says so after some minutes. Nobody has promised it,
+and machines and images that are to be had take minutes too."""
 UP = frozenset(
     {"JOB_STATE_RUNNING", "JOB_STATE_CANCELLING", "JOB_STATE_UPDATING", "JOB_STATE_PAUSED"}
 )
@@ -37,7 +40,7 @@ def seen(trainings: Iterable[Document]) -> Observation:
         return Observation(seen=Seen.RUNNING, up_at=_up_at(found))
     for state, reason in WAITING.items():
         if state in states:
-            return Observation(seen=Seen.PENDING, reason=reason)
+            return Observation(seen=Seen.PENDING, reason=reason, patience_s=PATIENCE_S)
     return _ended(found[-1]) if found else Observation(seen=Seen.GONE)
 
 

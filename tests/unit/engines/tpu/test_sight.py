@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from windlass.engines.base import Observation, Seen
-from windlass.engines.tpu.sight import claim_of, condition, folder_of, name_of, seen
+from windlass.engines.tpu.sight import PATIENCE_S, claim_of, condition, folder_of, name_of, seen
 
 
 def queued(state: str, *, slices: int = 1, hosts: int = 2, **data):
@@ -33,7 +33,12 @@ CASES = {
     "in the queue": (
         queued("WAITING_FOR_RESOURCES"),
         [],
-        Observation(seen=Seen.PENDING, reason=WAITS, is_starved=True),
+        Observation(seen=Seen.PENDING, reason=WAITS, patience_s=PATIENCE_S),
+    ),
+    "in the queue, in an older word": (
+        queued("ACCEPTED"),
+        [],
+        Observation(seen=Seen.PENDING, reason="it is in Cloud TPU's queue", patience_s=PATIENCE_S),
     ),
     "being made": (
         queued("PROVISIONING"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from windlass.engines.base import Observation, Seen
-from windlass.engines.vertex.sight import folder_of, is_live, seen
+from windlass.engines.vertex.sight import PATIENCE_S, folder_of, is_live, seen
 
 
 def training(state: str, *, at: str = "2026-01-01T00:00:00Z", **fields):
@@ -21,11 +21,13 @@ CASES = {
     "nothing": ([], Observation(seen=Seen.GONE)),
     "queued": (
         [training("QUEUED")],
-        Observation(seen=Seen.PENDING, reason="it is in Vertex AI's queue"),
+        Observation(seen=Seen.PENDING, reason="it is in Vertex AI's queue", patience_s=PATIENCE_S),
     ),
     "pending": (
         [training("PENDING")],
-        Observation(seen=Seen.PENDING, reason="Vertex AI is looking for its machines"),
+        Observation(
+            seen=Seen.PENDING, reason="Vertex AI is looking for its machines", patience_s=PATIENCE_S
+        ),
     ),
     "running": ([training("RUNNING")], Observation(seen=Seen.RUNNING)),
     "being cancelled": ([training("CANCELLING")], Observation(seen=Seen.RUNNING)),
