@@ -6,7 +6,6 @@ Must not hold logic. Everything heavy is imported when it is first asked for.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from windlass.controller.presence import Presence
     from windlass.controller.renting import Gang
     from windlass.controller.secrets import SecretFiles
+    from windlass.controller.summons import Summons
     from windlass.engines.base import Engine
     from windlass.engines.site import EngineSite
     from windlass.google.access import Access
@@ -35,16 +35,6 @@ if TYPE_CHECKING:
     from windlass.state.model import Run
     from windlass.state.store import Store
 
-# What a rank on the caller's own machine inherits: where programs and libraries are found, who
-# the user is, and how text looks. Not the whole environment, which may hold secrets.
-INHERITED = (
-    "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR TERM VIRTUAL_ENV CONDA_PREFIX "
-    "CONDA_DEFAULT_ENV PYTHONPATH LD_LIBRARY_PATH CUDA_HOME CUDA_PATH XDG_CACHE_HOME "
-    "XDG_CONFIG_HOME HF_HOME TORCH_HOME JAX_PLATFORMS XLA_FLAGS OMP_NUM_THREADS "
-    "SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_FIND_LINKS PIP_CERT "
-    "HTTPS_PROXY https_proxy NO_PROXY no_proxy STORAGE_EMULATOR_HOST GCE_METADATA_HOST "
-    "GOOGLE_APPLICATION_CREDENTIALS CLOUDSDK_CONFIG"
-).split()
 DEFAULT_ENGINE = "local"
 Made = TypeVar("Made")
 
@@ -164,7 +154,7 @@ class Home:
         """The signs of life of this home's controller."""
         from windlass.controller.presence import Presence
 
-        return Presence(self.path)
+        return Presence(self.path, cloud=self.cloud)
 
     @cached_property
     def secrets(self) -> SecretFiles:
@@ -186,6 +176,7 @@ class Home:
             chosen=self.config.run_folder if has_file else None,
             store=self.store,
             open_folder=self.world.open_folder,
+            cloud=self.cloud,
         )
 
     def folder(self, run_id: str) -> Folder:
@@ -206,6 +197,7 @@ class Home:
         rent, where the engine rents, and `others` where else to ask, in order."""
         from getpass import getuser
 
+        from windlass.controller.inherited import INHERITED
         from windlass.controller.secrets import check_present
         from windlass.controller.submission import Ask, submit
         from windlass.engines.registry import google_engines
@@ -214,6 +206,10 @@ class Home:
         name = engine or self.engines_for(spec)[0]
         if not google_engines(name):
             check_present(spec.secrets, self.caller)  # Before anything is made for the run.
+        needs_bucket = self.folders.needs_bucket(spec)
+        cloud = self.cloud if needs_bucket or google_engines(name) else ""
+        if cloud:
+            self.summons.check_free()
         ask = Ask(
             spec=spec,
             spec_file=spec_path,
@@ -221,8 +217,9 @@ class Home:
             owner=self.config.owner or getuser(),
             is_emulated=emulate,
             environment={key: self.caller[key] for key in INHERITED if key in self.caller}
-            | (self._google.token_command() if self.folders.needs_bucket(spec) else {}),
+            | (self._google.token_command() if needs_bucket else {}),
             caller=self.caller,
+            cloud=cloud,
             rented=_rented([chosen, *others], self.engines_for(spec)) if chosen else (),
         )
         run = submit(
@@ -233,7 +230,7 @@ class Home:
             folders=self.folders,
             secrets=self.secrets,
         )
-        self.wake()
+        self.wake(run)
         return run
 
     def remove(self, run: Run) -> None:
@@ -305,6 +302,13 @@ class Home:
 
     # ---- Google ----------------------------------------------------------------------------
 
+    @cached_property
+    def cloud(self) -> str:
+        """The cloud that is talked to: Google, or a twin of it."""
+        from windlass.controller.clouds import cloud_here
+
+        return cloud_here(self.caller)
+
     @property
     def project(self) -> str:
         """The project that things are rented in."""
@@ -330,20 +334,16 @@ class Home:
         """Whether a controller serves this home."""
         return self.presence.is_alive()
 
-    def wake(self) -> None:
-        """Make the controller look at once; start one when there is none."""
-        self.presence.ensure(self._start_controller)
+    @cached_property
+    def summons(self) -> Summons:
+        """The way to the controller."""
+        from windlass.controller.summons import Summons
 
-    def _start_controller(self) -> None:
-        from windlass.ports.process import Processes
+        return Summons(self.presence, self.caller, store=self.store)
 
-        # A controller that was started from inside a rank must not carry the rank's marks.
-        environment = {k: v for k, v in self.caller.items() if not k.startswith("WINDLASS_")}
-        Processes().spawn(
-            [sys.executable, "-m", "windlass", "up", "--on-demand"],
-            env=environment | {"WINDLASS_HOME": str(self.path)},
-            output=self.path / "controller.log",
-        )
+    def wake(self, run: Run | None = None) -> None:
+        """Make the controller look at once; start one when there is none that can serve the run."""
+        self.summons.wake(run)
 
     def serve(self, *, is_on_demand: bool) -> bool:
         """Be the controller until nothing is left to do; False when there is one already."""
@@ -365,6 +365,7 @@ class Home:
         from windlass.controller.forgetting import Forgetting
         from windlass.controller.loop import Loop
         from windlass.controller.site import Site
+        from windlass.controller.workers import tell_bug
 
         forgetting = Forgetting(self.store(), self.secrets, clock=self.world.clock)
         forgetting.sweep()
@@ -374,8 +375,9 @@ class Home:
             engine=self.engine,
             engine_names=(DEFAULT_ENGINE,),
             folder_url=self.folders.url,
+            cloud=self.cloud,
         )
-        return Loop(site, on_ended=forgetting.after_end, on_bug=_report_bug)
+        return Loop(site, on_ended=forgetting.after_end, on_bug=tell_bug)
 
 
 def _rented(chosen: Sequence[Candidate], engines: Sequence[str]) -> tuple[Gang, ...]:
@@ -387,12 +389,3 @@ def _rented(chosen: Sequence[Candidate], engines: Sequence[str]) -> tuple[Gang, 
         rented(one, engine=renter(engines, is_slice=one.offer.slice is not None) or "")
         for one in each
     )
-
-
-def _report_bug(run_id: str, bug: Exception) -> None:
-    """Into the controller's log: the run is tried again, the others go on."""
-    import traceback
-
-    sys.stderr.write(f"a step of {run_id} went wrong; it is tried again\n")
-    traceback.print_exception(bug, file=sys.stderr)
-    sys.stderr.flush()

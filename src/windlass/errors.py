@@ -27,6 +27,7 @@ Must not import anything of ours: every other package may raise these.
         CredentialsMissing Google does not know who asks
         ApiDisabled        an API of Google's is not turned on in the project
         PermissionMissing  the caller may not do what the run needs
+        RunElsewhere       the run is on a cloud that this command does not talk to
       CapacityError        exit 4, retry ELSEWHERE
         MachineTooSmall    this engine can never hold the run
         OutOfStock         nothing of the kind is to be had there now
@@ -258,6 +259,12 @@ class PermissionMissing(SetupError):
     """The caller may not do what the run needs."""
 
     code = "permission-missing"
+
+
+class RunElsewhere(SetupError):
+    """The run is on the twin and the command talks to Google, or the other way round."""
+
+    code = "run-elsewhere"
 
 
 class CapacityError(WindlassError):

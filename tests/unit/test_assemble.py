@@ -14,9 +14,10 @@ import pytest
 
 from builders import make_attempt, make_claim, make_event, make_run
 from gangs import until
-from windlass.assemble import INHERITED, Home, home_path, open_home
+from windlass.assemble import Home, home_path, open_home
 from windlass.controller import workers
 from windlass.controller.forgetting import UNDER_WAY_S
+from windlass.controller.inherited import INHERITED
 from windlass.errors import HomeUnusable, OptionRefused, SecretMissing
 from windlass.planner.history import History
 from windlass.spec.canonical import to_json
@@ -151,7 +152,7 @@ def test_a_controller_that_a_rank_started_carries_none_of_its_marks(home):
     pid = until(home.presence.process_id)
     said = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     ours = sorted(pair for pair in said if pair.startswith(b"WINDLASS_"))
-    assert ours == [b"WINDLASS_HOME=" + os.fsencode(home.path)]
+    assert ours == [b"WINDLASS_CLOUD=google", b"WINDLASS_HOME=" + os.fsencode(home.path)]
     until(lambda: Path(f"/proc/{pid}/cwd").readlink() == Path("/"))
 
 

@@ -20,6 +20,8 @@ from windlass.state.phases import RunPhase
 if TYPE_CHECKING:
     from windlass.assemble import Home
     from windlass.cli.interrupts import Interrupts
+    from windlass.cli.troubles import Troubles
+    from windlass.controller.progress import Record
     from windlass.controller.report import Report
     from windlass.state.model import Run
 
@@ -43,8 +45,9 @@ def pause(seconds: float) -> None:
 class Keeper:
     """Sees to it that a run somebody waits for has a controller: starts one again if it died."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, run: Run) -> None:
         self._home = home
+        self._run = run
         self._wait_s = CONTROLLER_CHECK_S
         self._due = home.world.clock.monotonic() + CONTROLLER_CHECK_S
 
@@ -53,10 +56,10 @@ class Keeper:
         now = self._home.world.clock.monotonic()
         if now < self._due:
             return
-        if self._home.is_controller_alive():
+        if self._home.summons.is_served(self._run):
             self._wait_s = CONTROLLER_CHECK_S
         else:
-            self._home.wake()
+            self._home.wake(self._run)
             self._wait_s = min(self._wait_s * 2, CONTROLLER_CHECK_MAX_S)
             if self._wait_s == CONTROLLER_CHECK_MAX_S:
                 log = self._home.path / "controller.log"
@@ -72,7 +75,7 @@ class Attachment:
         self._run = run
         self._screen = screen
         self._interrupts = interrupts
-        self._keeper = Keeper(home)
+        self._keeper = Keeper(home, run)
 
     def follow(self, watch: Watch) -> Run | None:
         """Show what happens until the run has ended; None when the watcher left before."""
@@ -212,15 +215,19 @@ def steps_of(run: Run) -> int | None:
     return work.steps if work else None
 
 
-def report_of(home: Home, run: Run) -> Report:
-    """What the run has got done."""
+def report_of(home: Home, run: Run, troubles: Troubles | None = None) -> Report:
+    """What the run has got done; with `troubles`, only what the store knows where its folder cannot
+    be read."""
     from windlass.controller.progress import read_records
     from windlass.controller.report import make_report
+
+    def records() -> list[Record]:
+        return read_records(home.folder(run.id), run.attempt)
 
     return make_report(
         run,
         home.store().list_attempts(run.id),
-        read_records(home.folder(run.id), run.attempt),
+        records() if troubles is None else troubles.without("progress", records, []),
         now=home.world.clock.now(),
         steps_total=steps_of(run),
         charges=home.store().charges(run_id=run.id),

@@ -15,6 +15,7 @@ from windlass.state.phases import ENDED_RUNS, RunPhase, is_ended
 if TYPE_CHECKING:
     from windlass.agent.folder import Folder
     from windlass.assemble import Home
+    from windlass.cli.troubles import Troubles
     from windlass.controller.report import Loss
     from windlass.state.model import Attempt, Run
 
@@ -23,24 +24,35 @@ EARLY_S = 30.0
 """Before that, a machine that says nothing is only booting."""
 
 
-def gather(home: Home, run: Run) -> Facts:
-    """Everything an explanation may look at."""
+def gather(home: Home, run: Run, troubles: Troubles) -> Facts:
+    """Everything an explanation may look at; of what is in the run's folder, as much as can be
+    read."""
+    from windlass.controller.clouds import is_within
     from windlass.spec.canonical import from_json
 
-    store, folder = home.store(), home.folder(run.id)
+    store, now = home.store(), home.world.clock.now()
     attempts = tuple(store.list_attempts(run.id))
+    can_be_served = not is_ended(run.phase) and is_within(run, home.cloud)
+
+    def nodes() -> tuple[NodeFacts, ...]:
+        return nodes_of(home.folder(run.id), run, now=now)
+
+    def last_lines() -> tuple[str, ...]:
+        return _last_lines(home.folder(run.id), run, attempts)
+
     return Facts(
         run=run,
-        now=home.world.clock.now(),
+        now=now,
         attempts=attempts,
         claims=tuple(store.list_claims(run.id)),
-        nodes=nodes_of(folder, run, now=home.world.clock.now()),
-        last_lines=_last_lines(folder, run, attempts),
-        early_lines=_early_lines(home, run, attempts),
+        nodes=troubles.without("nodes", nodes, ()),
+        last_lines=troubles.without("logs", last_lines, ()),
+        early_lines=troubles.without("logs", lambda: _early_lines(home, run, attempts), ()),
         others=() if is_ended(run.phase) else _others(home, run),
         restarts_max=from_json(run.spec).limits.restarts,
-        losses=_losses(home, run),
-        is_controller_alive=is_ended(run.phase) or home.is_controller_alive(),
+        losses=_losses(home, run, troubles),
+        is_controller_alive=not can_be_served or home.summons.is_served(run),
+        cloud=home.cloud,
     )
 
 
@@ -103,13 +115,13 @@ def _early_lines(home: Home, run: Run, attempts: tuple[Attempt, ...]) -> tuple[s
     return ()
 
 
-def _losses(home: Home, run: Run) -> tuple[Loss, ...]:
+def _losses(home: Home, run: Run, troubles: Troubles) -> tuple[Loss, ...]:
     """Work that was done in vain; read only where there can be any."""
     if run.attempt < 2:
         return ()
     from windlass.cli.attach import report_of
 
-    return report_of(home, run).losses
+    return report_of(home, run, troubles).losses
 
 
 def _others(home: Home, run: Run) -> tuple[Run, ...]:

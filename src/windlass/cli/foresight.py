@@ -72,8 +72,7 @@ class Foresight:
         from windlass.governance.containers import check_image
 
         check_image(self._spec, self._home.engine(self.engine), path=self._path)
-        if self._is_shown:
-            _ = self._warnings  # Some of it is the end, and that comes before there is a run.
+        _ = self._warnings  # Some of it is the end, and that comes before there is a run.
         return self._chosen
 
     def others(self) -> list[Candidate]:

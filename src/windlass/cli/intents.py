@@ -20,10 +20,11 @@ def stop_run(home: Home, run: Run, *, is_urgent: bool = False) -> Run:
     """Ask for the run to be stopped; nothing happens when it has ended already."""
     if is_ended(run.phase):
         return run
+    home.summons.check_here(run)
     said = "asked to stop at once" if is_urgent else "asked to stop"
     event = _event(home, run, code="stop-asked", message=f"{said} by the user")
     stopped = home.store().want(run.id, Wanted.KILL if is_urgent else Wanted.STOP, event)
-    home.wake()
+    home.wake(run)
     return stopped
 
 
@@ -45,6 +46,7 @@ def retry_run(home: Home, run: Run) -> Run:
             f"{run.id} has succeeded: there is nothing to try again",
             remedy="Start a new run of the same spec with `windlass run SPEC`.",
         )
+    home.summons.check_here(run)
     from windlass.controller.secrets import check_available
     from windlass.spec.canonical import from_json
 
@@ -57,7 +59,7 @@ def retry_run(home: Home, run: Run) -> Run:
     queued = requeued(run, now=home.world.clock.now(), ttl_s=spec.limits.ttl_s)
     event = _event(home, run, code="retried", message="queued again by the user")
     written = home.store().requeue(queued, event)
-    home.wake()
+    home.wake(run)
     return written
 
 

@@ -5,11 +5,14 @@ Must not change runs.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from windlass.errors import OptionRefused, RunUnknown
 
 if TYPE_CHECKING:
+    from windlass.assemble import Home
     from windlass.state.model import Run
     from windlass.state.store import Store
 
@@ -27,6 +30,24 @@ def find_run(store: Store, text: str) -> Run:
     if found:
         raise _ambiguous(text, found)
     raise _unknown(store, text)
+
+
+def told_apart(home: Home, runs: Iterable[Run]) -> list[Run]:
+    """Those that can be asked about from here; where the others are is told."""
+    from windlass.controller.clouds import cloud_of, is_within, named, way_to
+
+    found: list[Run] = []
+    others: dict[str, list[str]] = {}
+    for run in runs:
+        if is_within(run, home.cloud):
+            found.append(run)
+        else:
+            others.setdefault(cloud_of(run), []).append(run.id)
+    for cloud, ids in others.items():
+        more = f" and {len(ids) - NAMES_MAX} more" if len(ids) > NAMES_MAX else ""
+        names = ", ".join(ids[:NAMES_MAX]) + more
+        sys.stderr.write(f"windlass: on {named(cloud)}: {names}. {way_to(cloud)}\n")
+    return found
 
 
 def _ambiguous(text: str, found: list[Run]) -> OptionRefused:

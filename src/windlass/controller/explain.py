@@ -6,7 +6,9 @@ Must not look anything up: facts in, an explanation out. symptoms.py reads what 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from windlass.controller.clouds import INTO_TWIN, cloud_of, is_twin, is_within, named, way_to
 from windlass.controller.explanation import Explanation, Facts, NodeFacts
 from windlass.controller.node_symptoms import SECRET, cure_of_early, symptom_of_node
 from windlass.controller.renting_words import (
@@ -39,7 +41,23 @@ def explain(facts: Facts) -> Explanation:
         RunPhase.FAILED: _failed,
         RunPhase.STOPPED: _stopped,
     }
-    return tellers[facts.run.phase](facts)
+    told = tellers[facts.run.phase](facts)
+    return told if is_within(facts.run, facts.cloud) else _from_afar(facts, told)
+
+
+def _from_afar(facts: Facts, told: Explanation) -> Explanation:
+    """What the store knows, and the way to where the rest can be asked."""
+    cloud, command = cloud_of(facts.run), f"explain {facts.run.id}"
+    said = (
+        f"It is on {named(cloud)}, and this command talks to {named(facts.cloud)}: "
+        "nothing is asked or done about it from here."
+    )
+    return replace(
+        told,
+        why=(said, *told.why),
+        remedy=way_to(cloud, words=command),
+        next_commands=(f"{INTO_TWIN} {command}",) if is_twin(cloud) else (),
+    )
 
 
 # ---- live runs -------------------------------------------------------------------------------

@@ -43,6 +43,8 @@ class Facts:
     losses: tuple[Loss, ...] = ()
     """Work that was done in vain, by attempt."""
     is_controller_alive: bool = True
+    cloud: str = ""
+    """The one that whoever asks talks to; empty where there is only one."""
 
     @property
     def evidence(self) -> tuple[str, ...]:

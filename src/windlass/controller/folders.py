@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from windlass.agent import layout
 from windlass.agent.folder import Folder, folder_url
-from windlass.errors import FolderUnreachable, OptionRefused, RunChanged
+from windlass.controller.clouds import elsewhere, is_within
+from windlass.errors import FolderUnreachable, OptionRefused, RunChanged, RunElsewhere
 
 if TYPE_CHECKING:
     from windlass.spec.model import Spec
@@ -29,12 +30,20 @@ class RunFolders:
     """The run folders of one home."""
 
     def __init__(
-        self, home: Path, *, chosen: str | None, store: Callable[[], Store], open_folder: Open
+        self,
+        home: Path,
+        *,
+        chosen: str | None,
+        store: Callable[[], Store],
+        open_folder: Open,
+        cloud: str = "",
     ) -> None:
+        """`cloud` is the one whose buckets `open_folder` opens; empty where there is only one."""
         self.home = home
         self._chosen = _as_url(chosen, home)
         self._store = store
         self._open = open_folder
+        self._cloud = cloud
         self._agents: set[str] = set()
         self._sent: set[str] = set()
 
@@ -99,13 +108,27 @@ class RunFolders:
         return str(here) if url == folder_url(here) else url
 
     def open(self, run_id: str) -> Folder:
-        """The run's folder."""
+        """The run's folder.
+
+        Raises:
+            RunElsewhere: the run is of another cloud, whose buckets have other things in them.
+        """
+        trouble = self._elsewhere(run_id)
+        if trouble is not None:
+            raise trouble
         return self._open(self.url(run_id))
 
+    def _elsewhere(self, run_id: str) -> RunElsewhere | None:
+        run = self._store().get_run(run_id)
+        if run is None or is_within(run, self._cloud):
+            return None
+        return elsewhere(run, here=self._cloud)
+
     def remove(self, run_id: str) -> None:
-        """Remove everything of a run; what is gone already is no trouble."""
+        """Remove everything of a run; what is gone already is no trouble, and what is in a bucket
+        of another cloud stays there."""
         url = self.url(run_id)
-        if url != folder_url(self.path(run_id)):
+        if url != folder_url(self.path(run_id)) and self._elsewhere(run_id) is None:
             self._empty(self._open(url))
         shutil.rmtree(self.path(run_id), ignore_errors=True)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from windlass.controller.clouds import cloud_of, is_within
 from windlass.controller.observe import Observer
 from windlass.controller.site import Site
 from windlass.controller.step import Stepper
@@ -64,14 +65,21 @@ class Loop:
         self._states: dict[str, RunState] = {}
         self._watches: dict[str, _Watch] = {}
         self._data_version: int | None = None
+        self._elsewhere: set[str] = set()
+        """Live runs of another cloud: what would be asked about them here says nothing of them."""
         self._sweep_at = float("-inf")
         self._used: set[str] = set()
         """Engines that ended runs were on, which may have left something behind."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether no run was live at the last tick."""
+        """Whether no run was live here at the last tick."""
         return not self._states
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether a live run needs the cloud that is asked here; others any controller serves."""
+        return any(cloud_of(state.run) for state in self._states.values())
 
     def tick(self, lease: Lease, *, woken: Iterable[str] = ()) -> float:
         """Look at what is due and at the runs in `woken`; return the seconds until the next."""
@@ -99,10 +107,16 @@ class Loop:
         at = self._site.world.clock.monotonic()
         versions = store.live_versions()
         known = {run: state for run, state in self._states.items() if run in versions}
+        self._elsewhere &= versions.keys()
         changed = {
-            run for run in versions if run not in known or known[run].run.version != versions[run]
+            run
+            for run in versions.keys() - self._elsewhere
+            if run not in known or known[run].run.version != versions[run]
         }
         for state in store.live(only=changed) if changed else ():
+            if not is_within(state.run, self._site.cloud):
+                self._elsewhere.add(state.run.id)
+                continue
             known[state.run.id] = state
             self._watches[state.run.id] = _Watch(changed_at=at, look_at=at)
         self._states = known
@@ -216,11 +230,11 @@ class Loop:
     def _is_kept(self, owned: Owned, *, is_shared: bool) -> bool:
         """Whether it is wanted after all: another controller may have asked for it while this one
         hung, and has written that down before it did. What is of a run that this store has never
-        heard of is somebody else's where an engine `is_shared` with others who have stores of
-        their own; what nobody knows any more is `windlass reap`'s."""
+        heard of, or knows from another cloud, is somebody else's where an engine `is_shared` with
+        others who have stores of their own; what nobody knows any more is `windlass reap`'s."""
         run_id = owned.claim.rsplit("-", 2)[0]
         run = self._site.store.get_run(run_id)
-        if run is None:
+        if run is None or not is_within(run, self._site.cloud):
             return is_shared
         return not is_ended(run.phase) and any(
             claim.id == owned.claim and claim.phase is not ClaimPhase.GONE

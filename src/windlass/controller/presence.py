@@ -10,18 +10,39 @@ import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 LOCK = "controller.lock"
 PIPE = "controller.wake"
 LOG = "controller.log"
+LEAVE = "!leave"
+"""Written to the pipe by a controller of another cloud that waits for its turn."""
+_LASTING = "lasting"
+
+
+class Held(NamedTuple):
+    """What the controller that holds the lock says of itself."""
+
+    process_id: int
+    cloud: str
+    """The one that it talks to; empty when it does not say."""
+    is_lasting: bool
+    """It was not started on demand, and leaves for nobody."""
 
 
 class Presence:
     """The signs of life of a home folder's controller."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *, cloud: str = "") -> None:
+        """`cloud` is the one that this process talks to; empty where there is only one."""
         self._home = home
+        self.cloud = cloud
         self._lock: int | None = None
+
+    @property
+    def home(self) -> Path:
+        """Whose controller it is."""
+        return self._home
 
     @property
     def pipe(self) -> Path:
@@ -55,18 +76,25 @@ class Presence:
             os.close(pipe)
         return True
 
-    def ensure(self, start: Callable[[], None]) -> None:
-        """Wake the controller, or call `start` when there is none.
+    def serves(self, cloud: str) -> bool:
+        """Whether there is a controller that can serve runs of the cloud; empty for any."""
+        held = self.held()
+        if held is None:
+            return self.is_alive()
+        return not cloud or held.cloud in ("", cloud)
+
+    def ensure(self, start: Callable[[], None], *, cloud: str = "") -> None:
+        """Wake the controller, or call `start` when there is none that can serve the cloud.
 
         Whoever is about to end looks for new runs once more after it has let go of the lock, so
         a run that was written before this call is seen by the old controller or by the new one.
         """
-        if not self.wake() or not self.is_alive():
+        if not self.wake() or not self.serves(cloud):
             start()
 
     # ---- the controller's own side ---------------------------------------------------------
 
-    def take(self) -> bool:
+    def take(self, *, is_lasting: bool = False) -> bool:
         """Become the controller; False when there is one. The lock dies with the process."""
         lock = os.open(self._home / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         while not _try_lock(lock, fcntl.LOCK_EX):
@@ -76,7 +104,8 @@ class Presence:
                 os.close(lock)
                 return False
         os.ftruncate(lock, 0)
-        os.write(lock, f"{os.getpid()}\n".encode())
+        said = [str(os.getpid()), self.cloud, _LASTING if is_lasting else ""]
+        os.write(lock, "".join(f"{line}\n" for line in said if line).encode())
         self._lock = lock
         return True
 
@@ -95,10 +124,19 @@ class Presence:
 
     def process_id(self) -> int | None:
         """Of the controller that holds the lock."""
+        held = self.held()
+        return held.process_id if held is not None else None
+
+    def held(self) -> Held | None:
+        """Who holds the lock; None when nobody does, or has not said yet who it is."""
         if not self.is_alive():
             return None
-        text = (self._home / LOCK).read_text().strip()
-        return int(text) if text.isdigit() else None
+        lines = (self._home / LOCK).read_text().splitlines()
+        if not lines or not lines[0].isdigit():
+            return None
+        is_lasting = lines[-1] == _LASTING
+        told = lines[1:-1] if is_lasting else lines[1:]
+        return Held(int(lines[0]), cloud="".join(told), is_lasting=is_lasting)
 
 
 def _try_lock(lock: int, kind: int) -> bool:

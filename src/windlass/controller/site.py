@@ -26,3 +26,6 @@ class Site:
     """Engines that are searched for what nobody wants, also when no run is on them."""
     folder_url: Callable[[str], str]
     """URL of a run's folder."""
+    cloud: str = ""
+    """The one that engines and buckets are asked of; runs of another are left alone. Empty where
+    there is only one."""

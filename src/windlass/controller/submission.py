@@ -45,6 +45,8 @@ class Ask:
     """Everything the caller has set, where the values of secrets are taken from."""
     rented: tuple[Gang, ...] = ()
     """What was chosen, and where else to ask, in order; empty where nothing is rented."""
+    cloud: str = ""
+    """The one that it is of; empty for a run that needs none."""
 
 
 def submit(
@@ -113,6 +115,8 @@ def new_run(ask: Ask, *, run_id: str, now: float) -> Run:
         "emulate": ask.is_emulated,
         "environment": dict(ask.environment),
     }
+    if ask.cloud:
+        options["cloud"] = ask.cloud
     if ask.rented:
         options["rented"] = ask.rented[0]._asdict()
         options["offers"] = recorded(ask.rented[1:])

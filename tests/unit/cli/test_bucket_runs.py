@@ -137,6 +137,20 @@ def test_a_command_runs_beside_the_ranks(home: Home) -> None:
     assert home.call("stop", run_id, "--now").returncode == 0
 
 
+def test_a_run_on_the_twin_is_not_asked_about_at_google(home: Home) -> None:
+    submitted = home.call("run", "--on", "local", "--detach", home.spec("sleep 100"))
+    assert submitted.returncode == 0, submitted.stderr
+    run_id = submitted.stdout.strip()
+    inside, home.environment = home.environment, dict(os.environ)
+    told = json.loads(home.call("explain", run_id, "--json").stdout)
+    assert told["run"]["cloud"] == f"twin:{home.twin.home.path.resolve()}"
+    assert told["next_commands"] == [f"windlass twin exec -- windlass explain {run_id}"]
+    refused = home.call("stop", run_id)
+    assert (refused.returncode, "error[run-elsewhere]" in refused.stderr) == (3, True)
+    home.environment = inside
+    assert home.call("stop", run_id, "--now").returncode == 0
+
+
 def test_a_bad_network_is_no_matter(home: Home) -> None:
     for kind in ("lost-reply", "lost-request"):
         home.twin.fault(kind=kind, method="storage.*", share=0.1)

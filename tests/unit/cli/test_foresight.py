@@ -15,7 +15,7 @@ from windlass.cli.foresight import Foresight
 from windlass.controller.folders import RunFolders
 from windlass.controller.request import facts_of
 from windlass.engines.base import Limits
-from windlass.errors import NoFeasiblePlan, OptionRefused
+from windlass.errors import ApiDisabled, NoFeasiblePlan, OptionRefused
 from windlass.policy.findings import bad
 from windlass.spec.load import load_spec
 
@@ -57,7 +57,7 @@ class RentingHome(Home):
     def engine(self, name):
         return RentingEngine(name)
 
-    def wake(self):
+    def wake(self, run=None):
         """No controller is needed."""
 
 
@@ -210,7 +210,7 @@ def test_what_is_asked_for_is_what_the_named_engines_rent(tmp_path, renting, eng
     text = WORK.replace("H100:8", "[H100:8, v5e-16]") + f"where: {{engines: [{engines}]}}\n"
     path = write(tmp_path, text)
     spec = load_spec(path)
-    foresight = Foresight(renting, spec, path, is_shown=False)
+    foresight = Foresight(renting, spec, path, is_shown=False, is_real=False)
     chosen = foresight.choose()
     assert chosen is not None
     others = foresight.others()
@@ -219,6 +219,18 @@ def test_what_is_asked_for_is_what_the_named_engines_rent(tmp_path, renting, eng
     assert run.engine == gangs[0].engine
     found = {gang.accelerators.partition(":")[0].partition("-")[0]: gang.engine for gang in gangs}
     assert found == wanted
+
+
+def test_what_would_end_a_run_is_found_before_there_is_one_also_without_a_plan(
+    tmp_path, renting, monkeypatch
+):
+    def refuse(home, engine, spec, chosen):
+        raise ApiDisabled("the Compute Engine API is off", remedy="Turn it on.")
+
+    monkeypatch.setattr("windlass.cli.preflight.warnings", refuse)
+    path = write(tmp_path, WORK + "where: {engines: [compute]}\n")
+    with pytest.raises(ApiDisabled):
+        Foresight(renting, load_spec(path), path, is_shown=False).choose()
 
 
 def test_engines_that_rent_nothing_of_the_plan_are_refused(tmp_path, renting):

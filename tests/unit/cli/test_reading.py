@@ -120,7 +120,7 @@ def test_ps_json_has_stable_keys(windlass, failed):
     assert document["steps_total"] == 100
     assert set(document) == {
         *("id name phase wanted engine owner attempt restarts created_at started_at".split()),
-        *("ended_at expires_at outcome code reason emulate progress steps_total usd".split()),
+        *("ended_at expires_at outcome code reason emulate cloud progress steps_total usd".split()),
     }
 
 
@@ -301,5 +301,33 @@ def test_ps_lists_runs_whose_bucket_cannot_be_read(windlass, seeded, monkeypatch
     result = windlass("ps")
     assert result.status == 0
     assert "far" in result.out
-    assert result.err == "windlass: progress cannot be read: there are no credentials here\n"
+    said = "windlass: progress cannot be read: there are no credentials here\n  Log in.\n"
+    assert result.err == said
     assert [one["progress"] for one in windlass("ps", "--json").document] == [None, None]
+
+
+def no_credentials(self, run_id):
+    raise CredentialsMissing("there are no credentials here", remedy="Log in.")
+
+
+def test_without_credentials_show_tells_what_the_store_knows(windlass, failed, monkeypatch):
+    monkeypatch.setattr(Home, "folder", no_credentials)
+    shown = windlass("show", "train-7")
+    assert shown.status == 0
+    assert "failed" in shown.out and "node 1 was lost" in shown.out and "NODES" not in shown.out
+    why = "cannot be read: there are no credentials here"
+    assert shown.err == f"windlass: nodes, progress and checkpoints {why}\n  Log in.\n"
+    document = windlass("show", "train-7", "--json").document
+    assert (document["nodes"], document["checkpoints"]) == (None, None)
+    assert document["report"]["steps"] is None and len(document["attempts"]) == 2
+    assert document["unread"] == [f"nodes, checkpoints and progress {why}"]
+
+
+def test_without_credentials_explain_tells_what_the_store_knows(windlass, failed, monkeypatch):
+    monkeypatch.setattr(Home, "folder", no_credentials)
+    told = windlass("explain", "train-7")
+    assert told.status == 0
+    assert "train-7 failed: rank 1 on node 1" in told.out
+    said = "nodes, logs and progress cannot be read: there are no credentials here"
+    assert told.err == f"windlass: {said}\n  Log in.\n"
+    assert windlass("explain", "train-7", "--json").document["unread"] == [said]

@@ -14,7 +14,7 @@ from windlass.cli.commands.doctor import examine
 from windlass.cli.commands.run import changed
 from windlass.errors import OptionRefused
 from windlass.spec.model import Spec
-from windlass.state.phases import RunPhase
+from windlass.state.phases import RunPhase, Wanted
 
 SPEC = Spec(name="a", run="true", env={"A": "1"})
 
@@ -151,3 +151,38 @@ def test_exec_needs_a_live_gang(windlass, seeded):
     seeded.folder("lost").win().beat(seeded.now - 100)
     assert "nothing of it runs" in windlass("exec", "done", "--", "ls").err
     assert "has not been heard of" in windlass("exec", "lost", "ls").err
+
+
+ON_TWIN = '{"cloud": "twin:/some/twin", "folder": "gs://b/runs/far"}'
+
+
+def test_a_run_on_the_twin_is_shown_and_otherwise_left_alone_from_outside(windlass, seeded):
+    now = seeded.now
+    far = {"options": ON_TWIN, "phase": RunPhase.RUNNING, "attempt": 1, "started_at": now}
+    seeded.add("far", **far)
+    listed = windlass("ps")
+    assert listed.status == 0 and "far" in listed.out
+    assert listed.err == (
+        "windlass: on the twin in /some/twin: far. Give the command as "
+        "`windlass twin exec -- windlass …`, or in a `windlass twin shell`.\n"
+    )
+    shown = windlass("show", "far")
+    assert (shown.status, "the twin in /some/twin" in shown.out) == (0, True)
+    assert "far is on the twin in /some/twin, and this command talks to Google" in shown.err
+    assert windlass("explain", "far", "--json").document["run"]["cloud"] == "twin:/some/twin"
+    for words in (["stop", "far"], ["attach", "far"], ["logs", "far"], ["ssh", "far"]):
+        refused = windlass(*words)
+        assert (refused.status, "error[run-elsewhere]" in refused.err) == (3, True), words
+    assert seeded.home.store().get_run("far").wanted is Wanted.RUN
+    assert "on the twin in /some/twin: far" in windlass("stop", "--all").err
+    assert not seeded.home.is_controller_alive()
+
+
+def test_an_ended_run_of_the_twin_is_forgotten_and_its_folder_named(windlass, seeded):
+    seeded.add("far", options=ON_TWIN, phase=RunPhase.FAILED, ended_at=seeded.now)
+    refused = windlass("retry", "far")
+    assert (refused.status, "error[run-elsewhere]" in refused.err) == (3, True)
+    gone = windlass("rm", "far")
+    assert gone.status == 0
+    assert gone.err == "windlass: gs://b/runs/far on the twin in /some/twin is not removed\n"
+    assert seeded.home.store().get_run("far") is None

@@ -30,7 +30,9 @@ ANOTHER_SERVES = 3
 LONG_S = 60.0
 
 
-def serve(home: Path, *, idle_s: float, retry_s: float = 0.5, wrap=lambda store: store) -> int:
+def serve(
+    home: Path, *, idle_s: float, retry_s: float = 0.5, cloud: str = "", wrap=lambda store: store
+) -> int:
     """Be a controller whose engine never starts anything; returns its exit status."""
     workers.IDLE_S, workers.RETRY_S = idle_s, retry_s
     world, engine = system_world(), ToldEngine()
@@ -41,12 +43,13 @@ def serve(home: Path, *, idle_s: float, retry_s: float = 0.5, wrap=lambda store:
         engine=lambda name: engine,
         engine_names=(),
         folder_url=lambda run: (home / run).as_uri(),
+        cloud=cloud,
     )
     worker = Worker(
         world.clock,
         store,
         loop=lambda: Loop(site, on_ended=lambda run: None, on_bug=lambda run, bug: None),
-        presence=Presence(home),
+        presence=Presence(home, cloud=cloud),
         holder="us",
         is_on_demand=True,
     )
@@ -164,6 +167,7 @@ def test_it_does_not_end_while_a_run_lives(controllers):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_and_leaves_lock_and_lease_free(controllers, number):
+    controllers.add("r")  # Without one it would end when it is the lease's second.
     child = controllers.start()
     assert controllers.until_up() == child
     # For no time at all: who asks again and again must not keep it from the child.
@@ -225,6 +229,36 @@ def test_a_signal_ends_it_while_it_waits_for_the_lease(controllers):
 def test_without_runs_it_does_not_wait_for_the_lease_of_another(controllers):
     controllers.store.take_lease("another", now=time.time(), ttl_s=1000.0)
     assert controllers.wait(controllers.start()) == 0
+
+
+# ---- two clouds ----------------------------------------------------------------------------------
+
+TWIN = "twin:/somewhere"
+
+
+def test_a_controller_makes_room_for_one_of_another_cloud(controllers):
+    """Also when it serves runs that need no cloud: the next one does so too."""
+    controllers.add("anywhere")
+    first = controllers.start(cloud="google")
+    assert controllers.until_up() == first
+    second = controllers.start(cloud=TWIN, retry_s=0.05)
+    assert controllers.wait(first) == 0
+    until(lambda: controllers.presence.held() == (second, TWIN, False))
+
+
+def test_a_controller_that_a_run_of_its_cloud_needs_stays(controllers, monkeypatch):
+    controllers.add("bound", options='{"cloud": "google"}')
+    first = controllers.start(cloud="google")
+    assert controllers.until_up() == first
+    monkeypatch.setattr(workers, "TURN_S", 0.3)
+    assert controllers.wait(controllers.start(cloud=TWIN, retry_s=0.05)) == ANOTHER_SERVES
+    assert controllers.presence.held() == (first, "google", False)
+
+
+def test_a_controller_does_not_stay_for_runs_of_another_cloud(controllers):
+    controllers.add("far", options=f'{{"cloud": "{TWIN}"}}')
+    assert controllers.wait(controllers.start(cloud="google", idle_s=0.05)) == 0
+    assert controllers.phase("far") is RunPhase.QUEUED
 
 
 # ---- a store in trouble --------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def command(run_name: str, is_json: bool) -> int:
 
     home = open_home()
     run = find_run(home.store(), run_name)
-    if not is_ended(run.phase) and not home.is_controller_alive():
-        home.wake()
+    if not is_ended(run.phase) and not home.summons.is_served(run):
+        home.wake(run)
     with noted_interrupts() as interrupts:
         return attach(home, run, is_json=is_json, interrupts=interrupts)

@@ -24,15 +24,18 @@ def command(run_name: str, is_json: bool) -> None:
     from windlass.assemble import open_home
     from windlass.cli.facts import gather
     from windlass.cli.runs import find_run
+    from windlass.cli.troubles import Troubles
     from windlass.controller.explain import explain
 
-    home = open_home()
+    home, troubles = open_home(), Troubles()
     run = find_run(home.store(), run_name)
-    explanation = explain(gather(home, run))
+    explanation = explain(gather(home, run, troubles))
+    troubles.tell()
     if is_json:
         from windlass.cli.documents import explanation_document, print_json, run_document
 
-        print_json({**explanation_document(explanation), "run": run_document(run)})
+        document = {**explanation_document(explanation), "unread": troubles.said}
+        print_json({**document, "run": run_document(run)})
     else:
         sys.stdout.write(explanation_text(explanation) + "\n")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -52,18 +53,14 @@ def command(is_all: bool, count: int, is_json: bool) -> None:
 
 def _progress_of_all(home: Home, runs: Sequence[Run]) -> dict[str, Record | None]:
     """What runs have reported. A bucket that cannot be read hides this, and not the runs."""
-    from windlass.errors import SetupError
+    from windlass.cli.runs import told_apart
+    from windlass.cli.troubles import Troubles
 
-    found: dict[str, Record | None] = {}
-    troubles: dict[str, None] = {}
-    for run in runs:
-        try:
-            found[run.id] = _progress(home, run)
-        except (OSError, SetupError) as error:
-            found[run.id] = None
-            troubles[str(error)] = None
-    for trouble in troubles:
-        sys.stderr.write(f"windlass: progress cannot be read: {trouble}\n")
+    troubles = Troubles()
+    found: dict[str, Record | None] = dict.fromkeys(run.id for run in runs)
+    for run in told_apart(home, runs):
+        found[run.id] = troubles.without("progress", partial(_progress, home, run), None)
+    troubles.tell()
     return found
 
 

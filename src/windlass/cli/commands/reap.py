@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from windlass.errors import WindlassError
     from windlass.governance.holdings import Unseen
     from windlass.governance.reaping import Judged, Wish
+    from windlass.state.model import Run
 
 NOTHING = "Nothing of Windlass's is there"
 FOUND = 1
@@ -47,7 +48,7 @@ def command(is_applied: bool, is_yes: bool, is_json: bool, **narrowed: Any) -> i
     home, wish = open_home(), _wish(**narrowed)
     regions = sorted({zone.rpartition("-")[0] for zone in home.catalog.zones})
     found = survey(home.google_session, home.project, regions=regions)
-    runs = home.store().list_runs(limit=100_000) if home.has_store else ()
+    runs = _runs_here(home) if home.has_store else []
     now = home.world.clock.now()
     judged = judge(found.holdings, runs, prices=Prices(home.catalog), now=now)
     doomed = reapable(judged, wish)
@@ -59,6 +60,13 @@ def command(is_applied: bool, is_yes: bool, is_json: bool, **narrowed: Any) -> i
     if is_json:
         _print_json(judged, found.unseen, doomed, results)
     return _status(found.unseen, doomed, results)
+
+
+def _runs_here(home: Home) -> list[Run]:
+    """A run of another cloud wants nothing of this one; what is called like it is a stranger's."""
+    from windlass.controller.clouds import is_within
+
+    return [run for run in home.store().list_runs(limit=100_000) if is_within(run, home.cloud)]
 
 
 def _wish(strangers: bool, older_than: str) -> Wish:

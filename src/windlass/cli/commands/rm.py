@@ -33,6 +33,7 @@ def command(run_names: tuple[str, ...], is_forced: bool, is_all: bool, is_json: 
         sys.stderr.write("Nothing was removed.\n")
         return 1
     for run in runs:
+        _tell_what_stays(home, run)
         home.remove(run)
         if not is_json:
             sys.stdout.write(f"{run.id} removed\n")
@@ -41,6 +42,15 @@ def command(run_names: tuple[str, ...], is_forced: bool, is_all: bool, is_json: 
 
         print_json([run.id for run in runs])
     return 0
+
+
+def _tell_what_stays(home: Home, run: Run) -> None:
+    """A bucket of another cloud cannot be emptied from here."""
+    from windlass.controller.clouds import cloud_of, is_within, named
+
+    if not is_within(run, home.cloud):
+        place = f"{home.folders.shown(run.id)} on {named(cloud_of(run))}"
+        sys.stderr.write(f"windlass: {place} is not removed\n")
 
 
 def _chosen(home: Home, names: tuple[str, ...], *, is_all: bool) -> list[Run]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from windlass.assemble import Home
     from windlass.cli.terminal import Paint
+    from windlass.cli.troubles import Troubles
     from windlass.controller.explanation import NodeFacts
     from windlass.state.model import Attempt, Run
 
@@ -29,20 +30,25 @@ def command(run_name: str, is_json: bool) -> None:
     """Everything about one run: its spec, attempts, nodes, checkpoints, and what it got done."""
     from windlass.assemble import open_home
     from windlass.cli.runs import find_run
+    from windlass.cli.troubles import Troubles
 
-    home = open_home()
+    home, troubles = open_home(), Troubles()
     run = find_run(home.store(), run_name)
     if is_json:
-        _print_json(home, run)
+        _print_json(home, run, troubles)
     else:
-        sys.stdout.write(_text(home, run) + "\n")
+        sys.stdout.write(_text(home, run, troubles) + "\n")
+    troubles.tell()
 
 
-def _print_json(home: Home, run: Run) -> None:
+def _print_json(home: Home, run: Run, troubles: Troubles) -> None:
     from windlass.cli import documents
     from windlass.cli.attach import report_of
 
     store = home.store()
+    nodes = _nodes(home, run, troubles)
+    checkpoints = _checkpoints(home, run, troubles)
+    report = report_of(home, run, troubles)
     documents.print_json(
         {
             **documents.run_document(run),
@@ -52,17 +58,22 @@ def _print_json(home: Home, run: Run) -> None:
                 documents.attempt_document(attempt) for attempt in store.list_attempts(run.id)
             ],
             "claims": [documents.claim_document(claim) for claim in store.list_claims(run.id)],
-            "nodes": [_node_document(node) for node in _nodes(home, run)],
-            "checkpoints": _checkpoints(home, run),
-            "report": documents.report_document(report_of(home, run)),
+            "nodes": None if nodes is None else [_node_document(node) for node in nodes],
+            "checkpoints": checkpoints,
+            "report": documents.report_document(report),
+            "unread": troubles.said,
         }
     )
 
 
-def _nodes(home: Home, run: Run) -> tuple[NodeFacts, ...]:
+def _nodes(home: Home, run: Run, troubles: Troubles) -> tuple[NodeFacts, ...] | None:
+    """None when its folder cannot be read."""
     from windlass.cli.facts import nodes_of
 
-    return nodes_of(home.folder(run.id), run, now=home.world.clock.now())
+    def read() -> tuple[NodeFacts, ...]:
+        return nodes_of(home.folder(run.id), run, now=home.world.clock.now())
+
+    return troubles.without("nodes", read, None)
 
 
 def _node_document(node: NodeFacts) -> dict[str, Any]:
@@ -75,14 +86,14 @@ def _node_document(node: NodeFacts) -> dict[str, Any]:
     }
 
 
-def _checkpoints(home: Home, run: Run) -> list[int]:
-    """Steps of the committed checkpoints in the run's own folder."""
+def _checkpoints(home: Home, run: Run, troubles: Troubles) -> list[int] | None:
+    """Steps of the committed checkpoints in the run's own folder; None when it cannot be read."""
     from windlass.controller.progress import checkpoint_steps
 
-    return checkpoint_steps(home.folder(run.id))
+    return troubles.without("checkpoints", lambda: checkpoint_steps(home.folder(run.id)), None)
 
 
-def _text(home: Home, run: Run) -> str:
+def _text(home: Home, run: Run, troubles: Troubles) -> str:
     from windlass.cli.attach import report_of
     from windlass.cli.summary import report_facts
     from windlass.cli.table import facts
@@ -98,11 +109,11 @@ def _text(home: Home, run: Run) -> str:
     attempts = home.store().list_attempts(run.id)
     if attempts:
         blocks.append(_titled("attempts", _attempt_table(home, attempts, paint), paint))
-    nodes = _nodes(home, run)
+    nodes = _nodes(home, run, troubles)
     if nodes:
         blocks.append(_titled("nodes", _node_table(nodes), paint))
-    report = report_facts(report_of(home, run))
-    steps = _checkpoints(home, run)
+    report = report_facts(report_of(home, run, troubles))
+    steps = _checkpoints(home, run, troubles)
     if steps:
         report.append(("kept", "checkpoints of step " + ", ".join(map(str, steps[-5:]))))
     if report:
@@ -116,9 +127,12 @@ def _titled(title: str, body: str, paint: Paint) -> str:
 
 def _times(home: Home, run: Run) -> list[tuple[str, str]]:
     from windlass.cli.words import duration, local_time
+    from windlass.controller.clouds import cloud_of, is_twin, named
 
     now = home.world.clock.now()
     pairs = [("name", run.name), ("engine", run.engine), ("owner", run.owner)]
+    if is_twin(cloud_of(run)):  # That it is Google goes without saying.
+        pairs.insert(2, ("cloud", named(cloud_of(run))))
     pairs.append(
         ("submitted", f"{local_time(run.created_at)} ({duration(now - run.created_at)} ago)")
     )

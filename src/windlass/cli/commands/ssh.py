@@ -38,6 +38,7 @@ def command(run_name: str, node: int | None, is_run: bool, is_json: bool) -> Non
 
     home = open_home()
     run = find_run(home.store(), run_name)
+    home.summons.check_here(run)
     found = _found(home, run, node)
     if is_run:
         _run(found[0])

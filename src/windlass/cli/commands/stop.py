@@ -52,7 +52,7 @@ def command(
 
 
 def _chosen(home: Home, names: tuple[str, ...], *, is_all: bool) -> list[Run]:
-    from windlass.cli.runs import find_run
+    from windlass.cli.runs import find_run, told_apart
     from windlass.errors import OptionRefused
     from windlass.state.phases import ENDED_RUNS, RunPhase
 
@@ -65,14 +65,15 @@ def _chosen(home: Home, names: tuple[str, ...], *, is_all: bool) -> list[Run]:
     if not is_all:
         return [find_run(store, name) for name in names]
     live = [phase for phase in RunPhase if phase not in ENDED_RUNS]
-    return list(store.list_runs(phases=live, limit=100_000))
+    found = store.list_runs(phases=live, limit=100_000)
+    return told_apart(home, found)
 
 
 def _wait_for(home: Home, run: Run) -> Run:
     from windlass.cli.attach import FIRST_PAUSE_S, LAST_PAUSE_S, Keeper, pause
     from windlass.state.phases import is_ended
 
-    keeper, store = Keeper(home), home.store()
+    keeper, store = Keeper(home, run), home.store()
     wait_s = FIRST_PAUSE_S
     clock = home.world.clock
     told_at = clock.monotonic() + PATIENCE_S

@@ -137,6 +137,8 @@ def _shared(home: TwinHome, running: Running) -> dict[str, str]:
         "KUBECONFIG": str(home.kubeconfig),
         "USE_GKE_GCLOUD_AUTH_PLUGIN": "True",
         "WINDLASS_TWIN": running.url,
+        # Runs are marked with it: the folder stays the same when the twin is started anew.
+        "WINDLASS_CLOUD": f"twin:{home.path.resolve()}",
     }
 
 
