@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from windlass.engines.registry import is_managed
 from windlass.errors import WindlassError
 from windlass.planner.ask import Circumstances
 from windlass.planner.history import History
@@ -23,8 +24,16 @@ def plan_in(home: Home, spec: Spec, circumstances: Circumstances | None = None) 
     """A plan, which may have no candidates."""
     # Without work nothing is asked of history: neither hazards nor steps count.
     history = history_of(home, spec) if spec.work is not None else History()
-    known = replace(circumstances or Circumstances(), history=history)
+    given = circumstances or Circumstances()
+    known = replace(given, history=history, is_managed=given.is_managed or _is_managed(home, spec))
     return make_plan(spec, home.catalog, known)
+
+
+def _is_managed(home: Home, spec: Spec) -> bool:
+    """Whether whatever the spec may mean is rented where a fee is taken."""
+    names = home.engines_for(spec)
+    kinds = {one.is_tpu for one in spec.resources.accelerators} or {False}
+    return all(is_managed(names, is_slice=is_tpu) for is_tpu in kinds)
 
 
 def feasible_plan(home: Home, spec: Spec, circumstances: Circumstances | None = None) -> Plan:

@@ -71,6 +71,11 @@ def renter(names: Iterable[str], *, is_slice: bool) -> str | None:
     return None
 
 
+def is_managed(names: Iterable[str], *, is_slice: bool) -> bool:
+    """Whether Google runs what these engines rent: for a fee, and where in a region it likes."""
+    return renter(names, is_slice=is_slice) in _ONLY_IF_NAMED
+
+
 def needs_of(name: str) -> Needs:
     """What an engine that rents from Google needs of a project."""
     module, _, attribute = NEEDS[name].partition(":")

@@ -44,7 +44,7 @@ class Circumstances:
     places: Mapping[str, Place] = field(default_factory=dict)
     """By the name that a dataset has in the spec's `data`."""
     is_managed: bool = False
-    """Vertex runs it, and takes its fee."""
+    """Vertex runs it: for its fee, and in whichever zone of a region it finds machines."""
 
 
 class Way(NamedTuple):

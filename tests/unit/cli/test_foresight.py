@@ -11,6 +11,7 @@ from controllers import ToldEngine
 from windlass.assemble import Home, open_home
 from windlass.catalog.load import FORCED
 from windlass.cli.foresight import Foresight
+from windlass.controller.renting import rented
 from windlass.controller.request import facts_of
 from windlass.engines.base import Limits
 from windlass.errors import NoFeasiblePlan, OptionRefused
@@ -205,6 +206,20 @@ def test_what_is_asked_for_is_what_the_named_engines_rent(tmp_path, renting, eng
     assert run.engine == gangs[0].engine
     found = {gang.accelerators.partition(":")[0].partition("-")[0]: gang.engine for gang in gangs}
     assert found == wanted
+
+
+def test_vertex_ai_is_asked_once_in_each_region_and_paid_its_fee(tmp_path, renting):
+    gangs = {}
+    for engine in ("compute", "vertex"):
+        path = write(tmp_path, WORK + f"where: {{engines: [{engine}]}}\n")
+        foresight = Foresight(renting, load_spec(path), path, is_shown=False)
+        foresight.choose()
+        gangs[engine] = [rented(found) for found in foresight.others()]
+    places = [(gang.region, gang.label, gang.buy) for gang in gangs["vertex"]]
+    assert len(set(places)) == len(places)
+    usd = {gang.offer: gang.usd_per_h for gang in gangs["compute"]}
+    both = [(usd[gang.offer], gang.usd_per_h) for gang in gangs["vertex"] if gang.offer in usd]
+    assert both and all(1.1 * bare < managed < 1.5 * bare for bare, managed in both)
 
 
 def test_engines_that_rent_nothing_of_the_plan_are_refused(tmp_path, renting):

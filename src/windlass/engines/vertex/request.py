@@ -31,6 +31,11 @@ ACCELERATORS = frozenset(
     NVIDIA_A100_80GB NVIDIA_L4 NVIDIA_H100_80GB NVIDIA_H100_MEGA_80GB NVIDIA_H200_141GB NVIDIA_B200
     NVIDIA_GB200 NVIDIA_RTX_PRO_6000""".split()
 )
+FLEX_START = frozenset(
+    """NVIDIA_L4 NVIDIA_TESLA_A100 NVIDIA_A100_80GB NVIDIA_H100_80GB NVIDIA_H100_MEGA_80GB
+    NVIDIA_H200_141GB NVIDIA_B200""".split()
+)
+"""Those that can be waited for."""
 HYPERDISK_FAMILIES = ("a3-ultra", "a4", "c4", "n4")
 SHORTEST_RUN_S = 60
 EARLY_S = 20
@@ -93,7 +98,7 @@ def offer_of(claim: ClaimRequest, catalog: Catalog) -> Offer:
             f"{claim.id} names nothing to rent ({claim.offer or 'nothing'})",
             remedy="Plan the run again: `windlass plan FILE` lists what can be rented.",
         )
-    if offer.buy not in STRATEGIES:
+    if not _is_sold(offer):
         raise EngineRejected(
             f"Vertex AI does not sell {offer.label} as {offer.buy.value}",
             remedy="Allow another way to buy in `where.buy`, or use another engine.",
@@ -104,6 +109,17 @@ def offer_of(claim: ClaimRequest, catalog: Catalog) -> Offer:
             remedy="Set `resources.nodes` to 1, or run it with `--on tpu`.",
         )
     return offer
+
+
+def _is_sold(offer: Offer) -> bool:
+    """Whether Vertex AI has it, bought this way: of slices it has only those of one host as spot,
+    and none to wait for. EngineRejected for what it has in no way."""
+    if offer.slice is not None:
+        _topology(offer)
+        is_missing = offer.buy is Buy.FLEX_START or (offer.buy is Buy.SPOT and offer.hosts > 1)
+        return offer.buy in STRATEGIES and not is_missing
+    name = accelerator_of(offer) if offer.chip is not None else ""
+    return offer.buy in STRATEGIES and (offer.buy is not Buy.FLEX_START or name in FLEX_START)
 
 
 def _pools(
