@@ -218,8 +218,12 @@ def test_vertex_ai_is_asked_once_in_each_region_and_paid_its_fee(tmp_path, renti
     places = [(gang.region, gang.label, gang.buy) for gang in gangs["vertex"]]
     assert len(set(places)) == len(places)
     usd = {gang.offer: gang.usd_per_h for gang in gangs["compute"]}
-    both = [(usd[gang.offer], gang.usd_per_h) for gang in gangs["vertex"] if gang.offer in usd]
-    assert both and all(1.1 * bare < managed < 1.5 * bare for bare, managed in both)
+    both = [gang for gang in gangs["vertex"] if gang.offer in usd]
+    listed = {offer.id: offer.list_usd_per_h for offer in renting.catalog.all_offers()}
+    for gang in both:
+        fee_usd = gang.nodes * 0.15 * listed[gang.offer]
+        assert gang.usd_per_h - usd[gang.offer] == pytest.approx(fee_usd, rel=1e-3)
+    assert len(both) > 5
 
 
 def test_engines_that_rent_nothing_of_the_plan_are_refused(tmp_path, renting):

@@ -65,10 +65,6 @@ class VertexEngine:
             project=self._google.project,
         )
 
-    def admit(self, claim: ClaimRequest) -> None:
-        """See Admits."""
-        requests.offer_of(claim, self._catalog)
-
     def check_secrets(self, secrets: Mapping[str, str]) -> None:
         """See KeepsSecrets."""
         named = references(secrets, self._google.project)

@@ -96,7 +96,7 @@ class SimulatedCloud:
         charge = billing.charge
 
         def overheard(
-            wanted: Wanted, *, seconds: float, labels: Mapping[str, str], is_managed: bool
+            wanted: Wanted, *, seconds: float, labels: Mapping[str, str], is_managed: bool = False
         ) -> None:
             self.charged.append(Charged(wanted, seconds, labels, is_managed))
             charge(wanted, seconds=seconds, labels=labels, is_managed=is_managed)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from renters import CATALOG, Renter
 from windlass.engines.base import Handle, Seen
 from windlass.engines.vertex.engine import VertexEngine
-from windlass.errors import EngineAmbiguous, EngineRejected, QuotaExceeded
+from windlass.errors import EngineAmbiguous, QuotaExceeded
 from windlass.google.logging import Logging
 from windlass.google.vertex import Vertex
 
@@ -102,10 +100,3 @@ def test_what_vertex_ai_says_of_a_claim_can_be_read(renter):
 def test_the_inventory_counts_what_is_ours(renter):
     renter.submit(renter.claim())
     assert renter.engine.inventory() == {"project": PROJECT, "custom trainings of ours": "1"}
-
-
-def test_what_is_not_sold_is_told_before_there_is_a_run(renter):
-    claim = replace(renter.claim(), offer="us-central1-a/v5e-16/spot", nodes=4)
-    with pytest.raises(EngineRejected, match="does not sell v5e-16 as spot"):
-        renter.engine.admit(claim)
-    assert renter.asked == []
