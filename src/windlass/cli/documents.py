@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from windlass.cli.words import iso
 
 if TYPE_CHECKING:
-    from windlass.controller.explain import Explanation
+    from windlass.controller.explanation import Explanation
     from windlass.controller.logs import LogLine
     from windlass.controller.progress import Record
     from windlass.controller.report import Cost, Loss, Report

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from windlass.agent import layout
-from windlass.controller.explain import Facts, NodeFacts
+from windlass.controller.explanation import Facts, NodeFacts
 from windlass.controller.logs import Choice, gang_size, read_json, tail_lines, winning_claim
 from windlass.state.phases import ENDED_RUNS, RunPhase, is_ended
 

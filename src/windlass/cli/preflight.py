@@ -64,10 +64,16 @@ def _subject(home: Home, engines: tuple[str, ...]) -> Subject:
 
 def _with_spec(home: Home, subject: Subject, path: Path) -> Subject:
     from windlass.cli.planning import plan_in
+    from windlass.engines.registry import ALL_OF_GOOGLE, renter
     from windlass.governance.preflight.subject import Wanted
     from windlass.spec.load import load_spec
 
     spec = home.admitted(load_spec(path), path)
     best = plan_in(home, spec).candidates[:PLACES]
     wanted = tuple(Wanted(one.offer, one.estimate.gang.chips) for one in best)
+    if len(subject.engines) > 1:  # What no engine of this run needs is no finding.
+        named = spec.where.engines or (ALL_OF_GOOGLE,)
+        used = {renter(named, is_slice=one.offer.slice is not None) for one in best}
+        engines = tuple(name for name in subject.engines if name in used) or subject.engines
+        subject = replace(subject, engines=engines)
     return replace(subject, spec=spec, wanted=wanted)

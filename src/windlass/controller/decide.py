@@ -34,6 +34,7 @@ from windlass.controller.starting import (
     start,
 )
 from windlass.controller.stopping import LIVE_ATTEMPTS, end_run
+from windlass.controller.unasked import is_let_go, let_go, note_trouble
 from windlass.controller.view import ClaimView, View
 from windlass.engines.base import Seen
 from windlass.state.model import Claim
@@ -61,6 +62,7 @@ def decide(view: View, now: float) -> Decision:
     move(view, draft)
     replace_refused(view, draft)
     _close_attempt(view, draft)
+    note_trouble(view, draft)
     _close_claims(view, draft)
     _finish(draft)
     start(view, draft)
@@ -223,6 +225,8 @@ def _close_claims(view: View, draft: Draft) -> None:
                 continue
         if is_gone(view, seen) and _is_late_claim_harmless(view, seen):
             draft.set_claim(claim.id, phase=ClaimPhase.GONE)
+        elif is_let_go(view, seen, draft) and _is_late_claim_harmless(view, seen):
+            let_go(seen, draft)
         elif not (is_gone(view, seen) and claim.phase is ClaimPhase.CANCELLING):
             _cancel(seen, draft)
 

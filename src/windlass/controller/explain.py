@@ -6,17 +6,19 @@ Must not look anything up: facts in, an explanation out. symptoms.py reads what 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from windlass.controller.explanation import Explanation, Facts, NodeFacts
+from windlass.controller.node_symptoms import SECRET, cure_of_early, symptom_of_node
 from windlass.controller.renting_words import (
     MOVING,
     OUT_OF_BUDGET,
     REMEDIES,
+    UNFIT,
+    UNRENTABLE,
     refusals,
     waits_for_offers,
     work_lost,
 )
-from windlass.controller.report import Loss
 from windlass.controller.symptoms import Symptom, symptom_of
 from windlass.state.model import Attempt, Claim, Run
 from windlass.state.phases import ClaimPhase, Outcome, RunPhase, Wanted
@@ -24,56 +26,6 @@ from windlass.state.phases import ClaimPhase, Outcome, RunPhase, Wanted
 WAITING = "waiting-for-engine"
 SUSPECT_S = 15.0
 """A node that has said nothing for this long may be lost."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeFacts:
-    """What a node of the newest attempt last said."""
-
-    index: int
-    address: str = ""
-    state: str = ""
-    """What its agent does, or how it ended."""
-    beat_age_s: float | None = None
-    """Since it last said something; None when it never did."""
-    has_ended: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """Everything an explanation may look at."""
-
-    run: Run
-    now: float
-    attempts: tuple[Attempt, ...] = ()
-    claims: tuple[Claim, ...] = ()
-    nodes: tuple[NodeFacts, ...] = ()
-    last_lines: tuple[str, ...] = ()
-    """The last lines of the rank that failed first (or of `setup`, when that failed)."""
-    early_lines: tuple[str, ...] = ()
-    """What machines said, when no agent of theirs was heard."""
-    others: tuple[Run, ...] = ()
-    """The other live runs on the same engine, oldest first."""
-    restarts_max: int | None = None
-    losses: tuple[Loss, ...] = ()
-    """Work that was done in vain, by attempt."""
-    is_controller_alive: bool = True
-
-    @property
-    def evidence(self) -> tuple[str, ...]:
-        """What ranks printed, or else what their machines said."""
-        return self.last_lines or self.early_lines
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """The answer: one headline, the reasons in order, what was printed, what to type next."""
-
-    headline: str
-    why: tuple[str, ...] = ()
-    evidence: tuple[str, ...] = ()
-    remedy: str = ""
-    next_commands: tuple[str, ...] = ()
 
 
 def explain(facts: Facts) -> Explanation:
@@ -182,6 +134,9 @@ def _stopping(facts: Facts) -> Explanation:
             why=_controller(facts),
             next_commands=(f"windlass show {run.id}", f"windlass logs {run.id}"),
         )
+    unasked = [one for one in facts.claims if one.phase is ClaimPhase.CANCELLING and one.error]
+    if unasked:
+        return _unasked(facts, unasked)
     why = (_sentence(run.reason), *_controller(facts), *_nodes(facts))
     commands: tuple[str, ...] = (f"windlass show {run.id}",)
     if run.wanted is not Wanted.KILL:
@@ -190,6 +145,25 @@ def _stopping(facts: Facts) -> Explanation:
         headline=f"{run.id} is stopping: its ranks have been told and may still save.",
         why=tuple(filter(None, why)),
         next_commands=commands,
+    )
+
+
+def _unasked(facts: Facts, claims: list[Claim]) -> Explanation:
+    """It cannot end before its engine says that nothing is left, and nobody can ask that."""
+    run, engine = facts.run, claims[-1].engine
+    remedy = "Mend that: it is asked again all the time, and the run ends by itself."
+    commands = [f"windlass doctor --on {engine}", f"windlass show {run.id}"]
+    if not any(claim.handle for claim in claims):
+        remedy += (
+            " Or end it unseen with `--now`: no machine was ever acknowledged, and `windlass reap` "
+            f"looks for one once {engine} can be asked."
+        )
+        commands.append(f"windlass stop {run.id} --now")
+    return Explanation(
+        headline=f"{run.id} is over, but {engine} cannot be asked whether machines of it are left.",
+        why=(_sentence(claims[-1].error), f"Why it ended: {run.reason}.", *_controller(facts)),
+        remedy=remedy,
+        next_commands=tuple(commands),
     )
 
 
@@ -232,14 +206,26 @@ def _failed(facts: Facts) -> Explanation:
         return _gave_up(facts, attempt)
     if attempt.outcome in (Outcome.REJECTED, Outcome.REFUSED):
         return _rejected(facts)
-    symptom = symptom_of(attempt.exit_status, attempt.code, facts.last_lines)
+    symptom = _symptom(facts, attempt)
     return Explanation(
         headline=_blame(run, attempt, symptom),
         why=(*symptom.why, *_history(facts)),
         evidence=facts.evidence,
         remedy=symptom.remedy,
-        next_commands=_failed_commands(run, attempt),
+        next_commands=_failed_commands(run, attempt, symptom),
     )
+
+
+def _symptom(facts: Facts, attempt: Attempt) -> Symptom:
+    if _is_of_node(attempt):
+        return symptom_of_node(attempt.reason)
+    return symptom_of(attempt.exit_status, attempt.code, facts.last_lines)
+
+
+def _is_of_node(attempt: Attempt) -> bool:
+    """Whether no rank failed: a node could not start any."""
+    is_setup = attempt.code == "setup-failed"
+    return attempt.failed_rank is None and bool(attempt.reason) and not is_setup
 
 
 def _blame(run: Run, attempt: Attempt, symptom: Symptom) -> str:
@@ -248,9 +234,11 @@ def _blame(run: Run, attempt: Attempt, symptom: Symptom) -> str:
     return f"{run.id} failed: {where}: {said}." if where else f"{run.id} failed: {said}."
 
 
-def _failed_commands(run: Run, attempt: Attempt) -> tuple[str, ...]:
+def _failed_commands(run: Run, attempt: Attempt, symptom: Symptom) -> tuple[str, ...]:
     if attempt.code == "setup-failed":
         return (f"windlass logs {run.id} --setup", f"windlass retry {run.id}")
+    if symptom.name == SECRET:
+        return (f"windlass doctor --on {run.engine} --spec FILE", f"windlass retry {run.id}")
     only = "" if attempt.failed_rank is None else f" --rank {attempt.failed_rank}"
     return (f"windlass logs {run.id}{only} --tail 100", f"windlass retry {run.id}")
 
@@ -277,15 +265,14 @@ def _rejected(facts: Facts) -> Explanation:
     run = facts.run
     error = next((claim.error for claim in reversed(facts.claims) if claim.error), "")
     said = run.reason or error or "no reason was given"
+    doctor, otherwise = "windlass doctor", UNFIT
+    if any(claim.offer for claim in facts.claims):
+        doctor, otherwise = f"windlass doctor --on {run.engine} --spec FILE", UNRENTABLE
     return Explanation(
         headline=f"{run.id} failed: {run.engine} will not take it.",
         why=(_sentence(said),),
-        remedy=REMEDIES.get(
-            run.code,
-            "Change what the spec asks for (`resources`, `where`), or use `--emulate` to try it "
-            "without the accelerators.",
-        ),
-        next_commands=("windlass doctor", f"windlass show {run.id}"),
+        remedy=REMEDIES.get(run.code, otherwise),
+        next_commands=(doctor, f"windlass show {run.id}"),
     )
 
 
@@ -297,7 +284,8 @@ def _unheard(facts: Facts) -> tuple[str, ...]:
         return ()
     if facts.run.code == WAITING:
         return (f"The last that was said of it: {facts.early_lines[-1]}",)
-    return ("No agent was heard from its machines; what they said themselves is below.",)
+    said = "No agent was heard from its machines; what they said themselves is below."
+    return (said, *cure_of_early(facts.early_lines))
 
 
 def _history(facts: Facts) -> tuple[str, ...]:

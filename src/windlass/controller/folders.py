@@ -115,13 +115,21 @@ class RunFolders:
         Raises:
             OptionRefused: run folders are on this machine, where no such machine can look.
         """
+        return f"{self.bucket_place()}/{AGENTS}/{program.name}"
+
+    def bucket_place(self) -> str:
+        """Where in a bucket the run folders are.
+
+        Raises:
+            OptionRefused: they are on this machine, where no machine that is rented can look.
+        """
         if self._chosen is None or not self._chosen.startswith("gs://"):
             raise OptionRefused(
                 "rented machines need run folders in a bucket, and there is none",
-                remedy="Write `run_folder: gs://my-bucket/windlass` into "
-                f"{self.home / 'config.yaml'}.",
+                remedy="Make one with `windlass bucket up my-bucket`, and write "
+                f"`run_folder: gs://my-bucket` into {self.home / 'config.yaml'}.",
             )
-        return f"{self._chosen}/{AGENTS}/{program.name}"
+        return self._chosen
 
     def agent_url(self, agent: Callable[[], Path]) -> str:
         """Where machines that are rented find the agent's program; put there once per content.

@@ -18,7 +18,7 @@ from windlass.controller.sightings import Sightings
 from windlass.controller.site import Site
 from windlass.controller.view import ClaimView, Measured, NodeView, View
 from windlass.engines.base import Handle, Limits, Observation, Seen
-from windlass.errors import EngineError, SetupError
+from windlass.errors import EngineError, Retry, SetupError, UserError
 from windlass.state.model import Claim, RunState
 from windlass.state.phases import AttemptPhase, ClaimPhase, RunPhase
 
@@ -35,6 +35,8 @@ class Observer:
         self._site = site
         self._on_bug = on_bug
         self._engine_bugs: dict[str, str] = {}
+        self._troubles: dict[str, str] = {}
+        """Why engines cannot be asked until somebody mends something, as of the newest look."""
         self._sightings = Sightings()
         self._gangs = GangReader(self._sightings, site.world.clock)
         self._measures = Measures(site.world.clock)
@@ -112,8 +114,11 @@ class Observer:
 
     def _owned(self, engine: str) -> Mapping[str, str]:
         try:
-            return {owned.claim: owned.handle for owned in self._site.engine(engine).owned()}
-        except (EngineError, SetupError):
+            found = self._site.engine(engine).owned()
+            self._troubles.pop(engine, None)
+            return {owned.claim: owned.handle for owned in found}
+        except (EngineError, SetupError, UserError) as error:
+            self._note_trouble(engine, error)
             return {_COULD_NOT_LOOK: ""}
         except Exception as bug:  # noqa: BLE001 - runs on other engines go on.
             self._note_engine_bug(engine, bug)
@@ -140,12 +145,20 @@ class Observer:
 
     def _ask(self, engine: str, handles: Sequence[Handle]) -> Mapping[Handle, Observation]:
         try:
-            return self._site.engine(engine).observe(handles)
-        except (EngineError, SetupError):
+            answers = self._site.engine(engine).observe(handles)
+            self._troubles.pop(engine, None)
+            return answers
+        except (EngineError, SetupError, UserError) as error:
+            self._note_trouble(engine, error)
             return {}
         except Exception as bug:  # noqa: BLE001 - runs on other engines go on.
             self._note_engine_bug(engine, bug)
             return {}
+
+    def _note_trouble(self, engine: str, error: EngineError | SetupError | UserError) -> None:
+        """What passes by itself is not worth telling."""
+        if error.retry is Retry.NEVER:
+            self._troubles[engine] = error.message
 
     def _note_engine_bug(self, engine: str, bug: Exception) -> None:
         """Told once, not at every look."""
@@ -236,6 +249,7 @@ class Observer:
             nodes=nodes,
             end=end,
             notice=notice,
+            trouble=self._troubles.get(claim.engine, "") if seen.seen is Seen.UNKNOWN else "",
         )
 
 

@@ -28,6 +28,14 @@ REMEDIES = {
     "credentials-missing": "Log in (`gcloud auth application-default login`), then `windlass "
     "retry` it.",
 }
+UNFIT = (
+    "Change what the spec asks for (`resources`, `where`), or use `--emulate` to try it without "
+    "the accelerators."
+)
+UNRENTABLE = (
+    "Mend what the message names, in the spec or in config.yaml, and run it again; where it is "
+    "something of the project, `windlass retry` it."
+)
 OUT_OF_BUDGET = (
     "Raise `limits.budget` in the spec and run it again: it goes on from a checkpoint "
     "in `checkpoint.to`."

@@ -20,7 +20,13 @@ from windlass.controller.results import refused, taken
 from windlass.controller.site import Site
 from windlass.controller.view import View
 from windlass.engines.base import Handle, Limits
-from windlass.errors import CapacityError, EngineError, EngineTransient, SetupError
+from windlass.errors import (
+    CapacityError,
+    EngineError,
+    EngineTransient,
+    SetupError,
+    UserError,
+)
 from windlass.state.model import Attempt, Change, Lease, RunState
 from windlass.state.phases import AttemptPhase, ClaimPhase
 
@@ -93,7 +99,8 @@ class Stepper:
         try:
             self._leave_order(state, effect, limits=engine.limits())
             handle = engine.submit(engine.render(claim_request(facts, claim, folder=url)))
-        except (EngineError, CapacityError, SetupError) as error:
+        except (EngineError, CapacityError, SetupError, UserError) as error:
+            # A UserError: the configuration was changed since the run was submitted.
             now = self._site.world.clock.now()
             return self._write(lease, state, refused(state, claim, error, now=now))
         return self._write(lease, state, taken(state, claim, handle))

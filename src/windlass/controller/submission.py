@@ -59,6 +59,8 @@ def submit(
     """Check, ship the source, and write the run. Raises before anything is written when the engine
     can never hold it."""
     now = world.clock.now()
+    if ask.rented:
+        folders.bucket_place()  # Else its machines would be paid for, and never be heard.
     check_available(ask.spec.secrets, engine=engine, caller=ask.caller)
     for _ in range(TRIES):
         run = new_run(ask, run_id=f"{slug(ask.spec.name)}-{world.entropy.id()}", now=now)

@@ -101,6 +101,8 @@ class ClaimView:
     end: GangEnd | None
     notice: Notice | None = None
     """There is one when any node of it was told that it will be taken away."""
+    trouble: str = ""
+    """Why its engine cannot be asked about it until somebody mends that; empty when it can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

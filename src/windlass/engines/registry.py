@@ -14,6 +14,7 @@ from windlass.engines.base import Engine
 from windlass.engines.needs import Needs
 from windlass.engines.site import EngineSite
 from windlass.errors import OptionRefused
+from windlass.spec.suggest import did_you_mean
 
 ENGINES = {
     "compute": "windlass.engines.compute.factory:build",
@@ -40,13 +41,22 @@ def engine_names() -> list[str]:
     return sorted({*ENGINES, *_plugins()})
 
 
+def unknown_engine(name: str) -> OptionRefused | None:
+    """What is wrong with a name that `--on` or `where.engines` gives; None when nothing is."""
+    names = [*engine_names(), ALL_OF_GOOGLE]
+    if name in names:
+        return None
+    here = f"Engines here: {', '.join(sorted(names))}."
+    remedy = did_you_mean(name, names, otherwise=here)
+    return OptionRefused(f"there is no engine called {name!r}", remedy=remedy)
+
+
 def build_engine(name: str, site: EngineSite) -> Engine[Any]:
     """The engine of that name."""
     target = ENGINES.get(name) or _plugins().get(name)
     if target is None:
-        raise OptionRefused(
-            f"there is no engine called {name!r}",
-            remedy=f"Engines here: {', '.join(engine_names())}.",
+        raise unknown_engine(name) or OptionRefused(
+            f"{name!r} stands for several engines", remedy=f"Name one: {', '.join(engine_names())}."
         )
     module, _, attribute = target.partition(":")
     factory = getattr(importlib.import_module(module), attribute)

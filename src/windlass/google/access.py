@@ -31,7 +31,8 @@ def chosen_project(configured: str | None, caller: Mapping[str, str], *, file: P
     if not found:
         raise OptionRefused(
             "nobody has said which Google Cloud project to use",
-            remedy=f"Write `project: my-project` into {file}.",
+            remedy=f"Write `project: my-project` into {file}; or, for the twin's, give the command "
+            "as `windlass twin exec -- windlass …`.",
         )
     return found
 

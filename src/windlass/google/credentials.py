@@ -170,7 +170,8 @@ def _none_here(exc: DefaultCredentialsError) -> CredentialsMissing:
     if NOBODY in why:
         return CredentialsMissing(
             "there are no credentials for Google Cloud here",
-            remedy="Log in with `gcloud auth application-default login`.",
+            remedy="Log in with `gcloud auth application-default login`; or, for the twin, give "
+            "the command as `windlass twin exec -- windlass …`.",
         )
     return CredentialsMissing(
         f"the credentials for Google Cloud cannot be read: {why}",

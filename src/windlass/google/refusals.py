@@ -159,8 +159,8 @@ def _permission_missing(refusal: Refusal, what: str) -> PermissionMissing:
     if not permission:
         return PermissionMissing(
             f"{what}: {refusal.message}",
-            remedy="Ask the project's owner for a role that allows it; `windlass doctor --on gcp` "
-            "lists what is missing.",
+            remedy="Check `project` in config.yaml, and ask its owner for a role that allows this; "
+            "`windlass doctor --on gcp` lists what else is missing.",
         )
     return PermissionMissing(
         f"{what}: the permission {permission} is missing",

@@ -69,16 +69,29 @@ class Account:
         ]
 
     def up(self, tell: Tell) -> None:
-        """Make what is missing."""
+        """Make what is missing. What may not be granted is told at the end, all at once."""
         for step in self.planned():
             if step.done == "missing" and step.what.startswith("account "):
                 description = described({"piece": PIECE})
                 self._accounts.create(self._name, title=TITLE, description=description)
                 tell(step._replace(done="made"))
+        refused: list[str] = []
         for where, grants, grant, why in self._grants():
-            if not has(grants.policy(), grant):
-                _add(grants, grant, where)
-                tell(Step("made", grant.role, where, why))
+            if has(grants.policy(), grant):
+                continue
+            try:
+                grants.add(grant)
+            except PermissionMissing:
+                refused.append(command_of(grant, where))
+                continue
+            tell(Step("made", grant.role, where, why))
+        if refused:
+            raise PermissionMissing(
+                f"these credentials may not grant {len(refused)} of its roles",
+                remedy="Ask whoever may to run the commands above; `windlass doctor --on gcp` then "
+                "looks again.",
+                context="\n".join(refused),
+            )
 
     def down(self, tell: Tell) -> None:
         """Take its roles back, and delete it."""
@@ -113,16 +126,6 @@ class Account:
                 f"there is no bucket gs://{self._bucket}",
                 remedy="Make it first: `windlass bucket up`.",
             ) from exc
-
-
-def _add(grants: Grants, grant: Grant, where: str) -> None:
-    try:
-        grants.add(grant)
-    except PermissionMissing as error:
-        raise PermissionMissing(
-            error.message,
-            remedy=f"Ask whoever may to run `{command_of(grant, where)}`; then run this again.",
-        ) from error
 
 
 def command_of(grant: Grant, where: str) -> str:

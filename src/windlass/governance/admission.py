@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from windlass.engines.registry import google_engines
+from windlass.engines.registry import google_engines, unknown_engine
 from windlass.errors import PolicyDenied, Problem
 from windlass.policy.document import Policy
 from windlass.policy.rules import Breach, Circumstances, breaches, filled
@@ -35,6 +35,22 @@ def problems_of(
     places = Places(text, path=path)
     problems = [_problem(one, places, path) for one in found]
     return sorted(problems, key=lambda one: (one.line, one.column))
+
+
+def engine_problems(engines: tuple[str, ...], *, text: bytes, path: str) -> list[Problem]:
+    """Engines that a spec names and nobody knows."""
+    wrong = [refusal for refusal in map(unknown_engine, engines) if refusal is not None]
+    if not wrong:
+        return []
+    key, places = ("where", "engines"), Places(text, path=path)
+    return [
+        _problem(
+            Breach(code="unknown-engine", key=key, message=one.message, remedy=one.remedy),
+            places,
+            path,
+        )
+        for one in wrong
+    ]
 
 
 def admitted(spec: Spec, policy: Policy, about: Circumstances, *, path: Path) -> Spec:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from windlass.planner.ask import Circumstances
 from windlass.planner.priors import Priors, load_priors
-from windlass.twin.settings import DELAYS, Delays
+from windlass.twin.settings import DELAYS, Delays, Settings
 
 if TYPE_CHECKING:
     from windlass.catalog.query import Catalog
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 START_S = 20.0
 """From a machine that runs to the first step: the agent, the source, imports, compiling."""
+HOUR_S = 3600.0
 NEVER_PER_H = 1e-9
 HAZARD = "hazard/spot"
 SOURCE = "the rehearsal's scenario"
@@ -51,12 +52,14 @@ def _times(waits: Delays) -> dict[str, float]:
 
 
 def _hazards(scenario: Scenario, catalog: Catalog) -> dict[str, float]:
-    """By chip; of several rules the highest counts, as in the twin."""
+    """By chip; of several rules the highest counts, as in the twin. A plan's hazard is per hour
+    that a machine is held, the notice with it, in which it is not told again."""
+    notice_h = scenario.settings.get("notice_s", Settings().notice_s) / HOUR_S
     names = {chip.google_name: chip.name for chip in catalog.chips.values()}
     found = {HAZARD: NEVER_PER_H}
     for rule in scenario.market:
         if not rule.hazard_per_h:
             continue
         key = f"{HAZARD}/{names[rule.what]}" if rule.what in names else HAZARD
-        found[key] = max(found.get(key, 0.0), rule.hazard_per_h)
+        found[key] = max(found.get(key, 0.0), 1.0 / (1.0 / rule.hazard_per_h + notice_h))
     return found

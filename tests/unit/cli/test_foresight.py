@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from controllers import ToldEngine
 from windlass.assemble import Home, open_home
 from windlass.catalog.load import FORCED
 from windlass.cli.foresight import Foresight
+from windlass.controller.folders import RunFolders
 from windlass.controller.renting import rented
 from windlass.controller.request import facts_of
 from windlass.engines.base import Limits
@@ -38,8 +40,20 @@ class RentingEngine(ToldEngine):
         return replace(super().limits(), is_rented=True)
 
 
+class NearFolders(RunFolders):
+    """Folders on this machine, which machines of these tests reach all the same."""
+
+    def bucket_place(self):
+        return "gs://near"
+
+
 class RentingHome(Home):
     """A home whose every engine rents."""
+
+    @cached_property
+    def folders(self):
+        opened = self.world.open_folder
+        return NearFolders(self.path, chosen=None, store=self.store, open_folder=opened)
 
     def engine(self, name):
         return RentingEngine(name)

@@ -174,6 +174,17 @@ def test_check_tells_of_specs_and_policy_at_once(windlass, golden, tmp_path, mon
     assert (without.status, "no policy is configured" in without.err) == (0, True)
 
 
+def test_check_knows_which_engines_there_are(windlass, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text("name: a\nrun: 'true'\nwhere: {engines: [gcp, gcpp]}\n")
+    found = windlass("check", "a.yaml")
+    assert found.status == 2
+    assert "a.yaml:3:9: there is no engine called 'gcpp'" in found.out
+    assert "Did you mean `gcp`?" in found.out
+    assert windlass("check", "--on", "gcp", "a.yaml").status == 0
+    assert windlass("check", "--on", "nowhere", "a.yaml").status == 2
+
+
 def test_the_configured_policy_holds_at_submit(windlass, tmp_path):
     home = open_home()
     (home.path / "config.yaml").write_text("policy: policy.yaml\n")
@@ -203,10 +214,10 @@ def test_a_bucket_and_an_account_are_made_and_made_again_as_commands(google, win
     assert "cannot be moved" in again.err
     assert windlass("bucket", "up", "--region", "mars").status == 2
     refused = windlass("account", "up", "--yes")
-    assert refused.status == 3, "an editor may make accounts, and grant nothing"
+    assert refused.status == 3, "an editor may make accounts, and grant no roles of projects"
     assert "made account windlass-runs@" in refused.out
     assert "gcloud projects add-iam-policy-binding" in refused.err
     assert windlass("account", "up", "--on", "local").status == 2
     gone = windlass("account", "down", "--yes", "--json")
-    assert [step["done"] for step in json.loads(gone.out)["steps"]] == ["removed"]
+    assert [step["done"] for step in json.loads(gone.out)["steps"]] == ["removed"] * 2
     assert windlass("account", "down", "--yes").out == "There is nothing to do.\n"

@@ -6,6 +6,8 @@ import pytest
 
 from builders import make_attempt, make_claim
 from folders import stamped
+from windlass.assemble import Home
+from windlass.errors import CredentialsMissing
 from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase
 
 
@@ -217,6 +219,23 @@ def test_logs_show_what_was_chosen(windlass, failed, options, expected):
     assert (result.status, result.out.splitlines()) == (0, expected)
 
 
+SILENCES = {
+    (): "no rank has written anything; `windlass explain quiet` says why",
+    ("--tail", "3"): "no rank has written anything",
+    ("--json",): "no rank has written anything",
+    ("--setup",): "`setup` has written nothing",
+    ("--rank", "3"): "nothing fits; `windlass show quiet`",
+}
+
+
+@pytest.mark.parametrize(("options", "said"), SILENCES.items())
+def test_logs_of_a_run_that_printed_nothing_say_so(windlass, seeded, options, said):
+    seeded.add("quiet", phase=RunPhase.FAILED, attempt=1)
+    result = windlass("logs", "quiet", *options)
+    assert (result.status, result.out) == (0, "")
+    assert said in result.err
+
+
 @pytest.mark.parametrize("options", [[], ["-f"]])
 def test_logs_in_json_are_one_document_a_line(windlass, failed, options):
     documents = windlass("logs", "train-7", "--attempt", "1", "--json", *options).documents
@@ -269,3 +288,18 @@ def test_a_run_whose_folder_is_gone_can_still_be_shown(windlass, seeded):
     for command in ("show", "explain", "logs", "attach", "events"):
         assert windlass(command, "bare").status in (0, 7)
     assert windlass("ps", "--all").status == 0
+
+
+def test_ps_lists_runs_whose_bucket_cannot_be_read(windlass, seeded, monkeypatch):
+    seeded.add("far", phase=RunPhase.RUNNING, attempt=1, started_at=seeded.now)
+    seeded.add("further", phase=RunPhase.RUNNING, attempt=1, started_at=seeded.now)
+
+    def refuse(self, run_id):
+        raise CredentialsMissing("there are no credentials here", remedy="Log in.")
+
+    monkeypatch.setattr(Home, "folder", refuse)
+    result = windlass("ps")
+    assert result.status == 0
+    assert "far" in result.out
+    assert result.err == "windlass: progress cannot be read: there are no credentials here\n"
+    assert [one["progress"] for one in windlass("ps", "--json").document] == [None, None]

@@ -116,7 +116,9 @@ def test_doctor_names_what_is_broken_and_the_cure(windlass, seeded):
     (seeded.home.path / "config.yaml").write_text("enignes: [local]\n")
     result = windlass("doctor")
     assert result.status == 3
-    assert "✘ store" in result.out
+    assert "✘ config" in result.out
+    assert "config.yaml:1: `enignes` is not a key" in result.out
+    assert "Did you mean `engines`?" in result.out
     broken = [finding for finding in examine(seeded.home) if finding.verdict == "bad"]
     assert all(finding.remedy for finding in broken)
 

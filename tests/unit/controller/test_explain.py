@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from builders import make_attempt, make_claim, make_run
-from windlass.controller.explain import Facts, NodeFacts, explain
+from windlass.controller.explain import explain
+from windlass.controller.explanation import Facts, NodeFacts
 from windlass.controller.report import Loss
 from windlass.state.phases import AttemptPhase, ClaimPhase, Outcome, RunPhase, Wanted
 
@@ -39,6 +40,46 @@ CASES = {
     "queued after a loss": (
         Facts(run=run(RunPhase.QUEUED, attempt=1), now=150.0, attempts=(LOST,)),
         ["about to be started again", "Attempt 1 ended: node 1 was lost."],
+    ),
+    "a secret that machines may not read": (
+        Facts(
+            run=run(RunPhase.FAILED, attempt=1, engine="compute"),
+            now=150.0,
+            attempts=(
+                ended(
+                    Outcome.USER_ERROR,
+                    code="exit-1",
+                    exit_status=1,
+                    failed_node=0,
+                    reason="the secret HF (projects/p/secrets/HF/versions/latest) cannot be read: "
+                    "403 Permission denied. Allow the machines' account to: `gcloud x`",
+                ),
+            ),
+        ),
+        [
+            "r-1 failed: the secret HF cannot be read.",
+            "/HF/versions/latest: Permission denied.",
+            "Allow the machines' account to: `gcloud x`. Then retry.",
+            "windlass doctor --on compute --spec FILE",
+        ],
+    ),
+    "an engine that cannot be asked": (
+        Facts(
+            run=run(RunPhase.STOPPING, attempt=1, outcome=Outcome.REJECTED, reason="no role"),
+            now=150.0,
+            claims=(
+                make_claim(
+                    "r-1", engine="compute", phase=ClaimPhase.CANCELLING, error="no list", handle=""
+                ),
+            ),
+        ),
+        [
+            "r-1 is over, but compute cannot be asked whether machines of it are left.",
+            "No list.",
+            "Why it ended: no role.",
+            "windlass doctor --on compute",
+            "windlass stop r-1 --now",
+        ],
     ),
     "backing off": (
         Facts(
@@ -274,6 +315,12 @@ def test_the_explanation_says_why_and_what_to_do(name):
     assert found.next_commands
     assert found.headline.endswith(".")
     assert ".." not in text
+
+
+def test_what_was_acknowledged_is_never_to_be_let_go():
+    claim = make_claim("r-1", phase=ClaimPhase.CANCELLING, error="no list", handle="h")
+    stopping = run(RunPhase.STOPPING, attempt=1, outcome=Outcome.STOPPED)
+    assert "--now" not in str(explain(Facts(run=stopping, now=150.0, claims=(claim,))))
 
 
 def test_no_other_run_holds_what_can_be_rented():

@@ -14,7 +14,7 @@ from windlass.controller.observe import CANNOT_LOOK, NOT_ASKED, NOT_FOUND, Obser
 from windlass.controller.renting import Gang
 from windlass.controller.view import Measured
 from windlass.engines.base import Limits, Seen
-from windlass.errors import CredentialsMissing, EngineTransient
+from windlass.errors import CredentialsMissing, EngineTransient, OptionRefused
 from windlass.spec.canonical import to_json
 from windlass.spec.model import Limits as SpecLimits
 from windlass.spec.model import Spec, Work
@@ -185,3 +185,24 @@ def test_saves_are_measured_where_money_depends_on_them(controller, observer):
     assert look(observer, state).measured == expected
     free = replace(state, run=replace(state.run, id="s", options="{}"))
     assert look(observer, free).measured == Measured()
+
+
+TROUBLES = {
+    "nobody is logged in": (CredentialsMissing("no login", remedy="Log in."), "no login"),
+    "the configuration is wrong": (OptionRefused("no project", remedy="Name it."), "no project"),
+    "it passes by itself": (EngineTransient("503"), ""),
+}
+
+
+@pytest.mark.parametrize("handle", ["", "r-1-0"])
+@pytest.mark.parametrize(("error", "said"), TROUBLES.values(), ids=TROUBLES)
+def test_why_an_engine_cannot_be_asked_is_seen_until_it_can(
+    controller, observer, error, said, handle
+):
+    state = state_of(controller, handle=handle, phase=ClaimPhase.CANCELLING)
+    controller.engine.trouble = error
+    (claim,) = look(observer, state).claims
+    assert (claim.observation.seen, claim.trouble) == (Seen.UNKNOWN, said)
+    assert not controller.bugs
+    controller.engine.trouble = None
+    assert look(observer, state).claims[0].trouble == ""

@@ -18,6 +18,7 @@ from windlass.errors import (
     EngineTransient,
     LeaseLost,
     MachineTooSmall,
+    OptionRefused,
     OutOfStock,
     PermissionMissing,
     RunChanged,
@@ -142,6 +143,7 @@ def test_a_submit_that_may_work_later_is_tried_again_and_again(controller, refus
 REFUSED = {
     "it refused": EngineRejected("no such partition", remedy="Name another."),
     "it is too small": MachineTooSmall("8 x H100 needed", remedy="Add --emulate."),
+    "the configuration was changed": OptionRefused("no bucket", remedy="Name one."),
 }
 
 

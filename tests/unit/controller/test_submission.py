@@ -14,7 +14,7 @@ from windlass.controller.folders import RunFolders
 from windlass.controller.renting import Gang
 from windlass.controller.request import facts_of
 from windlass.controller.secrets import SecretFiles
-from windlass.controller.submission import TRIES, Ask, submit
+from windlass.controller.submission import TRIES, Ask, new_run, submit
 from windlass.errors import (
     MachineTooSmall,
     OptionRefused,
@@ -58,8 +58,8 @@ class Desk:
             open_folder=self.world.open_folder,
         )
 
-    def submit(self, *, rented=None, **fields):
-        ask = Ask(
+    def ask(self, *, rented=(), **fields):
+        return Ask(
             spec=replace(self.spec, **fields),
             spec_file=self.work / "run.yaml",
             engine="told",
@@ -69,8 +69,10 @@ class Desk:
             caller={"PATH": "/bin", "HF_TOKEN": VALUE},
             rented=rented,
         )
+
+    def submit(self, **fields):
         return submit(
-            ask,
+            self.ask(**fields),
             world=self.world,
             store=self.store,
             engine=self.engine,
@@ -271,6 +273,13 @@ def test_a_folder_that_is_there_already_is_nobody_elses(desk):
 def test_what_was_chosen_to_be_rented_is_kept_with_the_run(desk):
     gang = Gang(offer="z/a3-highgpu-8g/spot", buy="spot", accelerators="H100:8", nodes=3)
     other = gang._replace(offer="y/a3-highgpu-8g/spot", usd_per_h=12.5)
-    facts = facts_of(desk.submit(rented=(gang, other)))
+    facts = facts_of(new_run(desk.ask(rented=(gang, other)), run_id="r-1", now=0.0))
     assert facts.gang == gang
     assert facts.gangs == (gang, other)
+
+
+def test_machines_are_not_rented_for_a_run_whose_folder_they_cannot_reach(desk):
+    with pytest.raises(OptionRefused, match="run folders in a bucket") as refused:
+        desk.submit(rented=(Gang(offer="z/m/spot", buy="spot", nodes=1),))
+    assert "windlass bucket up" in refused.value.remedy
+    assert desk.is_empty()

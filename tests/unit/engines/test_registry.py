@@ -18,7 +18,12 @@ def test_an_unknown_engine_is_refused_with_those_there_are(tmp_path):
     with pytest.raises(OptionRefused) as refused:
         build_engine("nonsense", make_site(tmp_path))
     assert refused.value.message == "there is no engine called 'nonsense'"
-    assert refused.value.remedy == f"Engines here: {', '.join(engine_names())}."
+    assert refused.value.remedy == f"Engines here: {', '.join(sorted([*engine_names(), 'gcp']))}."
+    with pytest.raises(OptionRefused) as refused:
+        build_engine("vertx", make_site(tmp_path))
+    assert refused.value.remedy == "Did you mean `vertex`?"
+    with pytest.raises(OptionRefused, match="stands for several engines"):
+        build_engine("gcp", make_site(tmp_path))
 
 
 def test_names_are_sorted_and_each_is_there_once():

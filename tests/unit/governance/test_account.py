@@ -73,15 +73,19 @@ def test_down_takes_back_what_was_granted_and_nothing_else(house):
     assert len(steps) == 4, "there is nothing to do"
 
 
-def test_what_was_cut_short_is_gone_on_with(house):
+def test_what_may_not_be_granted_is_told_all_at_once_and_gone_on_with(house):
     robot = house.robot("helper-1")
     house.grant(robot, "roles/editor")
     steps = []
     with pytest.raises(PermissionMissing) as refused:
         account(house, token=house.token_of(robot)).up(steps.append)
-    assert [step.done for step in steps] == ["made"], "the account alone"
-    assert "gcloud projects add-iam-policy-binding" in refused.value.remedy
-    assert up(house)[0] == "made roles/logging.logWriter"
+    made = [step.what.partition(" ")[0] for step in steps]
+    assert made == ["account", "roles/storage.objectUser"], "an editor may grant those of a bucket"
+    commands = refused.value.context.splitlines()
+    assert all("gcloud projects add-iam-policy-binding" in command for command in commands)
+    later = up(house)
+    assert later[0] == "made roles/logging.logWriter"
+    assert len(later) == len(commands)
 
 
 def test_an_account_of_somebody_elses_is_left_alone(house):

@@ -26,14 +26,19 @@ def priors(tmp_path: Path):
 
 def test_hazards_are_those_of_the_scenario(priors):
     found = priors("hazard:\n  - {what: L4, model: spot, per_hour: 3}\n")
-    assert found.value("hazard", "spot", "L4") == 3
+    assert found.value("hazard", "spot", "L4") == pytest.approx(3600 / (1200 + 30))
     assert found.value("hazard", "spot", "H100") == NEVER_PER_H
     assert found.value("hazard", "on-demand") == load_priors().value("hazard", "on-demand")
 
 
 def test_of_several_hazards_the_highest_counts(priors):
     text = "hazard:\n  - {what: L4, per_hour: 3}\n  - {what: L4, per_hour: 5, from: 1h}\n"
-    assert priors(text).value("hazard", "spot", "L4") == 5
+    assert priors(text).value("hazard", "spot", "L4") == pytest.approx(3600 / (720 + 30))
+
+
+def test_a_notice_is_time_in_which_machines_are_held(priors):
+    found = priors("notice: 10m\nhazard:\n  - {what: L4, model: spot, per_hour: 6}\n")
+    assert found.value("hazard", "spot", "L4") == pytest.approx(3.0)
 
 
 def test_what_happens_on_purpose_is_not_told(priors):

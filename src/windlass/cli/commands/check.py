@@ -44,6 +44,7 @@ def command(
     from windlass.assemble import open_home
 
     home = open_home()
+    _check_engine(engine)
     policy = home.policy if policy_path is None else _policy(home, policy_path)
     found = {path: _problems(home, path, policy, engine=engine) for path in paths}
     if is_json:
@@ -51,6 +52,14 @@ def command(
     else:
         _tell(found, has_policy=policy is not None)
     return WRONG if any(found.values()) else 0
+
+
+def _check_engine(name: str | None) -> None:
+    from windlass.engines.registry import unknown_engine
+
+    refusal = unknown_engine(name) if name else None
+    if refusal is not None:
+        raise refusal
 
 
 def _policy(home: Home, where: str) -> Policy | None:
@@ -71,10 +80,12 @@ def _problems(
         spec = parse_spec(text, path=str(path), folder=path.parent)
     except SpecInvalid as invalid:
         return list(invalid.problems)
-    if policy is None:
-        return []
-    from windlass.governance.admission import circumstances, problems_of
+    from windlass.governance.admission import circumstances, engine_problems, problems_of
 
+    unknown = () if engine else spec.where.engines
+    problems = engine_problems(unknown, text=text, path=str(path))
+    if policy is None or problems:
+        return problems
     engines = (engine,) if engine else home.engines_for(spec)
     about = circumstances(engines, home.config.engine)
     return problems_of(spec, policy, about, text=text, path=str(path))

@@ -111,7 +111,7 @@ def _disk(home: Home) -> Finding:
 
 
 def _store_and_config(home: Home) -> Iterator[Finding]:
-    from windlass.errors import WindlassError
+    from windlass.errors import SpecInvalid, WindlassError
 
     file = home.path / "config.yaml"
     try:
@@ -120,6 +120,10 @@ def _store_and_config(home: Home) -> Iterator[Finding]:
         count = len(home.store().list_runs(limit=100_000))
         kind = home.store_url.partition(":")[0]
         yield Finding(name="store", verdict="ok", said=f"{kind}, {count} runs")
+    except SpecInvalid as error:
+        for one in error.problems:
+            said = f"{one.path}:{one.line}: {one.message}"
+            yield Finding(name="config", verdict="bad", said=said, remedy=one.remedy)
     except WindlassError as error:
         yield Finding(name="store", verdict="bad", said=error.message, remedy=error.remedy)
 

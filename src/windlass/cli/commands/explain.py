@@ -13,7 +13,7 @@ import click
 from windlass.cli.params import json_option, run_argument
 
 if TYPE_CHECKING:
-    from windlass.controller.explain import Explanation
+    from windlass.controller.explanation import Explanation
 
 
 @click.command("explain")

@@ -57,13 +57,27 @@ def command(
         lines = tail_lines(folder, run.attempt, choice, count=tail)
     else:
         lines = read_lines(folder, run.attempt, choice)
-    _print(home, run, lines, has_times=has_times, is_json=is_json)
+    count = _print(home, run, lines, has_times=has_times, is_json=is_json)
+    if not count and tail != 0:
+        _say_nothing(run, choice)
     return 0
+
+
+def _say_nothing(run: Run, choice: Choice) -> None:
+    """An empty screen looks like a mistake: say whose silence it is, and where to look."""
+    said = f"no rank has written anything; `windlass explain {run.id}` says why"
+    if choice.has_setup:
+        said = f"`setup` has written nothing; `windlass explain {run.id}` says where the run is"
+    elif (choice.node, choice.rank, choice.attempt) != (None, None, None):
+        said = f"nothing fits; `windlass show {run.id}` lists its attempts and nodes"
+    sys.stderr.write(f"windlass: {said}\n")
 
 
 def _print(
     home: Home, run: Run, lines: Iterable[LogLine], *, has_times: bool, is_json: bool
-) -> None:
+) -> int:
+    """How many lines there were."""
+    count = 0
     if is_json:
         import json
 
@@ -71,7 +85,8 @@ def _print(
 
         for line in lines:
             sys.stdout.write(json.dumps(line_document(line), ensure_ascii=False) + "\n")
-        return
+            count += 1
+        return count
     from windlass.cli.screens import LineFormat
     from windlass.cli.terminal import Paint
     from windlass.controller.logs import gang_size
@@ -80,6 +95,8 @@ def _print(
     layout.is_gang = run.attempt > 0 and gang_size(home.folder(run.id), run.attempt) > 1
     for line in lines:
         sys.stdout.write(f"{layout(line)}\n")
+        count += 1
+    return count
 
 
 def _follow(home: Home, run: Run, choice: Choice, how: tuple[int | None, bool, bool]) -> int:

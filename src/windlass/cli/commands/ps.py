@@ -38,7 +38,7 @@ def command(is_all: bool, count: int, is_json: bool) -> None:
     live = [phase for phase in RunPhase if phase not in ENDED_RUNS]
     runs = home.store().list_runs(phases=() if is_all else live, limit=count + 1)
     shown = runs[:count]
-    progress = {run.id: _progress(home, run) for run in shown}
+    progress = _progress_of_all(home, shown)
     usd = _spent(home, shown)
     if is_json:
         _print_json(shown, progress, usd)
@@ -48,6 +48,23 @@ def command(is_all: bool, count: int, is_json: bool) -> None:
         _print_table(home, shown, progress, usd)
         if len(runs) > count:
             sys.stderr.write(f"There are more: `windlass ps -n {count * 2}`.\n")
+
+
+def _progress_of_all(home: Home, runs: Sequence[Run]) -> dict[str, Record | None]:
+    """What runs have reported. A bucket that cannot be read hides this, and not the runs."""
+    from windlass.errors import SetupError
+
+    found: dict[str, Record | None] = {}
+    troubles: dict[str, None] = {}
+    for run in runs:
+        try:
+            found[run.id] = _progress(home, run)
+        except (OSError, SetupError) as error:
+            found[run.id] = None
+            troubles[str(error)] = None
+    for trouble in troubles:
+        sys.stderr.write(f"windlass: progress cannot be read: {trouble}\n")
+    return found
 
 
 def _progress(home: Home, run: Run) -> Record | None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from windlass.assemble import Home
     from windlass.cli.terminal import Paint
-    from windlass.controller.explain import NodeFacts
+    from windlass.controller.explanation import NodeFacts
     from windlass.state.model import Attempt, Run
 
 

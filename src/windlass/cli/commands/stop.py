@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from windlass.state.model import Run
 
 
+PATIENCE_S = 40.0
+"""Longer than ranks may take to save; then somebody who waits is told where to look."""
+
+
 @click.command("stop")
 @runs_argument
 @click.option("--now", "is_urgent", is_flag=True, help="Kill the ranks: no notice, no last save.")
@@ -70,7 +74,15 @@ def _wait_for(home: Home, run: Run) -> Run:
 
     keeper, store = Keeper(home), home.store()
     wait_s = FIRST_PAUSE_S
+    clock = home.world.clock
+    told_at = clock.monotonic() + PATIENCE_S
     while not is_ended(run.phase):
+        if clock.monotonic() >= told_at:
+            told_at = float("inf")
+            sys.stderr.write(
+                f"windlass: {run.id} is still stopping; `windlass explain {run.id}` says what it "
+                "waits for, and Ctrl-C leaves it to the controller\n"
+            )
         pause(wait_s)
         wait_s = min(wait_s * 1.2, LAST_PAUSE_S)
         keeper.check()

@@ -28,6 +28,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("places", places.things),
     ("network", places.networks),
     ("GPU networks", places.data_networks),
+    ("run folder", places.run_folder),
     ("buckets", places.buckets),
     ("secrets", secrets.secrets),
     ("security", security.security),

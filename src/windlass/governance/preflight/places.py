@@ -5,7 +5,7 @@ Must not make anything: the fix is a command.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from windlass.engines.networks import PREFIX, data_nics, subnetwork_of
@@ -53,7 +53,7 @@ def networks(subject: Subject) -> Iterator[Finding]:
         for region in subject.regions:
             if (network, region) not in seen:
                 seen.add((network, region))
-                yield from _network(compute, network, region, str(options.get("subnetwork", "")))
+                yield from _network(compute, engine, network, region=region, options=options)
 
 
 def data_networks(subject: Subject) -> Iterator[Finding]:
@@ -80,11 +80,14 @@ def data_networks(subject: Subject) -> Iterator[Finding]:
             yield ok(name, f"all {len(nics)} networks are there")
 
 
-def _network(compute: Compute, network: str, region: str, subnetwork: str) -> Iterator[Finding]:
+def _network(
+    compute: Compute, engine: str, network: str, *, region: str, options: Mapping[str, Any]
+) -> Iterator[Finding]:
+    subnetwork = str(options.get("subnetwork", ""))
     scope, name = f"regions/{region}", f"network {network} in {region}"
     up = f"`windlass network up --region {region}` makes one that has it"
     if network != PREFIX:
-        up += f"; then write `network: {PREFIX}`"
+        up += f"; then write `engine: {{{engine}: {{network: {PREFIX}}}}}` into config.yaml"
     own = subnetwork_of(network, region) if network == PREFIX else network
     subnet = compute.get(scope, "subnetworks", subnetwork.rpartition("/")[2] or own)
     if subnet is None:
@@ -104,6 +107,17 @@ def _network(compute: Compute, network: str, region: str, subnetwork: str) -> It
         yield ok(name, "Cloud NAT is there: `setup` reaches the Internet")
     else:
         yield bad(name, "there is no Cloud NAT: `setup` cannot reach the Internet", f"{up}.")
+
+
+def run_folder(subject: Subject) -> Iterator[Finding]:
+    """Whether machines can reach it at all; a run that is submitted is refused without."""
+    if not subject.run_folder.startswith(BUCKET_URL):
+        up = f"`windlass bucket up my-bucket --region {subject.regions[0]}`"
+        yield bad(
+            "run folder",
+            "it is not in a bucket: no machine that is rented could reach it",
+            f"{up}; then write `run_folder: gs://my-bucket` into config.yaml.",
+        )
 
 
 def buckets(subject: Subject) -> Iterator[Finding]:

@@ -58,10 +58,16 @@ READY = {
 }
 
 
-def test_a_project_that_is_ready_has_nothing_bad():
-    house = House()
+def test_a_project_that_is_ready_has_nothing_bad_but_a_run_folder_that_is_nowhere(tmp_path):
+    house = furnished(tmp_path)
     made_ready(house)
     one = subject(house, spec=spec(engine={"compute": READY}), wanted=(Wanted(OFFER, 16),))
+    (name, bad) = said(one, "bad").popitem()
+    assert name == "run folder"
+    assert "`windlass bucket up my-bucket --region us-central1`" in bad
+    uniform = {"uniformBucketLevelAccess": {"enabled": True}}
+    make_bucket(house, "runs-of-mine", location="us-central1", iamConfiguration=uniform)
+    one = replace(one, run_folder="gs://runs-of-mine/deep")
     assert said(one, "bad") == {}
     assert "nothing that should worry you" in said(one, "ok")["security"]
 
