@@ -240,6 +240,15 @@ def test_vertex_ai_is_asked_once_in_each_region_and_paid_its_fee(tmp_path, renti
     assert len(both) > 5
 
 
+def test_what_vertex_ai_does_not_sell_is_not_planned(tmp_path, renting):
+    text = WORK.replace("H100:8", "v5e-16") + "where: {engines: [vertex]}\n"
+    path = write(tmp_path, text)
+    foresight = Foresight(renting, load_spec(path), path, is_shown=False)
+    chosen = foresight.choose()
+    assert chosen is not None
+    assert {found.way.name for found in (chosen, *foresight.others())} == {"on-demand"}
+
+
 def test_engines_that_rent_nothing_of_the_plan_are_refused(tmp_path, renting):
     path = write(tmp_path, WORK + "where: {engines: [tpu]}\n")
     with pytest.raises(OptionRefused, match="tpu cannot rent"):

@@ -9,7 +9,8 @@ import pytest
 
 from rented import AGENT_URL, MADE_AT, PROJECT, readable, rented_claim
 from windlass.catalog.load import load_catalog
-from windlass.engines.vertex.request import ACCELERATORS, VertexRequest, render
+from windlass.engines.vertex.request import VertexRequest, render
+from windlass.engines.vertex.sold import ACCELERATORS
 from windlass.errors import EngineRejected
 from windlass.twin.discovery.api import load_api
 from windlass.twin.discovery.check import check
