@@ -120,12 +120,13 @@ class Stand:
         tokens = Tokens(self.cloud, home=TOKEN, keys=accounts)
         self.market = Market(self.cloud)
         self.quotas = Quotas(self.cloud, catalog=catalog)
+        self.billing = Billing(self.cloud, catalog=catalog)
         given: Bodies | None = bodies
         self.fleet = Fleet(
             self.cloud,
             market=self.market,
             quotas=self.quotas,
-            billing=Billing(self.cloud, catalog=catalog),
+            billing=self.billing,
             bodies=given,
         )
         self.logs = Logs(self.cloud)

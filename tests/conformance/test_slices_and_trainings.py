@@ -106,7 +106,7 @@ def test_replicas_are_nodes_in_order_and_reach_each_other(trainings):
 
 
 def test_hosts_of_a_slice_on_vertex_ai_are_nodes_in_order(trainings):
-    claim = trainings.claim("slice-1-0", TOLD, nodes=4, offer="us-central1-a/v5e-16/spot")
+    claim = trainings.claim("slice-1-0", TOLD, nodes=4, offer="us-central1-a/v5e-16/on-demand")
     trainings.wait(trainings.submit(claim), Seen.GONE)
     assert [trainings.output("slice-1-0", node=node) for node in (0, 3)] == ["0 of 4\n", "3 of 4\n"]
 

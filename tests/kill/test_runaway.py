@@ -55,7 +55,7 @@ while True:
 FULL = {
     # What is asked for there waits in Google's queues, for ever.
     "faults": [
-        {"at": "0s", "stockout": "v5e", "zone": "us-west4-a", "for": "9h"},
+        {"at": "0s", "stockout": "v5e", "zone": "us-west4", "for": "9h"},
         {"at": "0s", "stockout": "a3-highgpu-1g", "zone": "us-central1-a", "for": "9h"},
     ]
 }

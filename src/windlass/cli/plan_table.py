@@ -61,7 +61,7 @@ def _row(plan: Plan, found: Candidate, zones: int) -> tuple[str, ...]:
         found.label,
         found.way.name,
         str(found.nodes),
-        f"{found.rates.machines_per_h:,.2f}",
+        f"{found.rates.machines_per_h + found.rates.fee_per_h:,.2f}",
         dollars(found.usd),
         dollars(found.usd_p90),
         duration(estimate.p50_s),

@@ -6,9 +6,12 @@ Must not plan itself: windlass.planner does.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from windlass.engines.registry import MANAGED, is_managed, unsold
 from windlass.errors import WindlassError
 from windlass.planner.ask import Circumstances
 from windlass.planner.history import History
@@ -16,6 +19,7 @@ from windlass.planner.plan import Plan, make_plan
 
 if TYPE_CHECKING:
     from windlass.assemble import Home
+    from windlass.catalog.model import Offer
     from windlass.spec.model import Spec
 
 
@@ -23,8 +27,24 @@ def plan_in(home: Home, spec: Spec, circumstances: Circumstances | None = None) 
     """A plan, which may have no candidates."""
     # Without work nothing is asked of history: neither hazards nor steps count.
     history = history_of(home, spec) if spec.work is not None else History()
-    known = replace(circumstances or Circumstances(), history=history)
+    given = circumstances or Circumstances()
+    names = MANAGED if given.is_managed else home.engines_for(spec)
+    known = replace(
+        given, history=history, is_managed=_is_managed(names, spec), unsold=_unsold(names)
+    )
     return make_plan(spec, home.catalog, known)
+
+
+def _is_managed(names: Collection[str], spec: Spec) -> bool:
+    """Whether whatever the spec may mean is rented where a fee is taken."""
+    kinds = {one.is_tpu for one in spec.resources.accelerators} or {False}
+    return all(is_managed(names, is_slice=is_tpu) for is_tpu in kinds)
+
+
+def _unsold(names: Collection[str]) -> Callable[[Offer], str] | None:
+    """What tells of an offer why none of the engines rents it out; None where each has all."""
+    has_all = not any(is_managed(names, is_slice=is_slice) for is_slice in (False, True))
+    return None if has_all else partial(unsold, names)
 
 
 def feasible_plan(home: Home, spec: Spec, circumstances: Circumstances | None = None) -> Plan:

@@ -61,7 +61,7 @@ def candidate_document(found: Candidate) -> dict[str, Any]:
         "buy": found.way.name,
         "nodes": found.nodes,
         "hosts": estimate.gang.hosts,
-        "usd_per_hour": rounded(found.rates.machines_per_h),
+        "usd_per_hour": rounded(found.rates.machines_per_h + found.rates.fee_per_h),
         "price_basis": offer.basis,
         "usd": {
             "expected": rounded(found.usd),

@@ -120,6 +120,8 @@ def _let_go(view: View, draft: Draft, seen: ClaimView) -> None:
     claim = draft.claim(seen.claim.id)
     assert claim.held_from is not None
     until = draft.now - (seen.gone_for_s or 0.0)
+    if seen.observation.down_at is not None:
+        until = min(until, seen.observation.down_at)
     if claim.expires_at is not None:
         # Nobody may have looked for long; machines end by themselves so long after they came.
         until = min(until, claim.held_from + claim.expires_at - claim.created_at)

@@ -48,6 +48,8 @@ class Observation:
     up_at: float | None = None
     """Since when its machines are paid for, by the time of day; None where the engine does not
     say, and before there are any."""
+    down_at: float | None = None
+    """Since when they are not any more; None where the engine does not say, and before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,14 +64,15 @@ order["env"] = {**os.environ, **order["env"], **environment(order)}
 json.dump(order, open("node.json", "w"))"""
 
 # Where the end of the first node is the end of all, it waits until the others have said how they
-# ended. Another node has nothing to give back, which its status says.
+# ended. Another node has nothing to give back, which its status says. One that has not said its own
+# end is a double that came too late: whoever it would wait for is of the gang that works.
 AWAIT = """\
 import sys
 from machine import *
 order = order()
 if node(order) != 0:
     sys.exit(1)
-left = list(range(1, order["nodes"]))
+left = list(range(order["nodes"]))
 until = time.monotonic() + 60
 while left and time.monotonic() < until:
     name = "%s/attempts/%d/%s/nodes/%d/exit.json" % (
@@ -79,6 +80,10 @@ while left and time.monotonic() < until:
     try:
         ask("GET", stored(name) + "?fields=name")
         left.pop(0)
+    except urllib.error.HTTPError as error:
+        if left[0] == 0 and error.code == 404:
+            break
+        time.sleep(1)
     except OSError:
         time.sleep(1)"""
 

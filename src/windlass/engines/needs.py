@@ -46,6 +46,10 @@ def _nothing(catalog: Catalog, offer: Offer, project: str) -> Sequence[Probe]:
     return ()
 
 
+def _all_sold(offer: Offer) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
     """What one engine needs."""
@@ -54,6 +58,8 @@ class Needs:
     permissions: Mapping[str, str] = field(hash=False)
     """Each with a role that has it."""
     probes: Callable[[Catalog, Offer, str], Sequence[Probe]] = _nothing
+    unsold: Callable[[Offer], str] = _all_sold
+    """Why an offer of the catalog cannot be had of it; empty when it can."""
     is_networked: bool = True
     """Whether its machines are in a network of the project's."""
     has_gpudirect: bool = False

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windlass.engines.base import Engine
 from windlass.engines.needs import Needs
 from windlass.engines.site import EngineSite
 from windlass.errors import OptionRefused
 from windlass.spec.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from windlass.catalog.model import Offer
 
 ENGINES = {
     "compute": "windlass.engines.compute.factory:build",
@@ -32,8 +35,8 @@ ALL_OF_GOOGLE = "gcp"
 """What `--on` takes for all of them."""
 _SLICES_ALONE = frozenset({"tpu"})
 _MACHINES_ALONE = frozenset({"compute"})
-_ONLY_IF_NAMED = frozenset({"vertex"})
-"""It takes a fee for what others rent out without."""
+MANAGED = frozenset({"vertex"})
+"""They take a fee for what others rent out without, so that they are meant only by their names."""
 
 
 def engine_names() -> list[str]:
@@ -74,11 +77,23 @@ def google_engines(name: str = ALL_OF_GOOGLE) -> list[str]:
 def renter(names: Iterable[str], *, is_slice: bool) -> str | None:
     """The first of these engines that rents slices, or else machines; None when none does."""
     for name in names:
-        every = [one for one in google_engines() if one not in _ONLY_IF_NAMED]
+        every = [one for one in google_engines() if one not in MANAGED]
         for one in every if name == ALL_OF_GOOGLE else [name]:
             if one not in (_MACHINES_ALONE if is_slice else _SLICES_ALONE):
                 return one
     return None
+
+
+def is_managed(names: Iterable[str], *, is_slice: bool) -> bool:
+    """Whether Google runs what these engines rent: for a fee, and where in a region it likes."""
+    return renter(names, is_slice=is_slice) in MANAGED
+
+
+def unsold(names: Iterable[str], offer: Offer) -> str:
+    """Why an offer cannot be had of the one of these engines that would rent it out; empty when it
+    can, or none of them does."""
+    name = renter(names, is_slice=offer.slice is not None)
+    return needs_of(name).unsold(offer) if name in NEEDS else ""
 
 
 def needs_of(name: str) -> Needs:

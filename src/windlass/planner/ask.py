@@ -5,12 +5,12 @@ Must not look at offers one by one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from windlass.catalog.model import Buy, Chip, Machine
+from windlass.catalog.model import Buy, Chip, Machine, Offer
 from windlass.catalog.query import Catalog
 from windlass.planner.gang import Gang
 from windlass.planner.history import History
@@ -44,7 +44,9 @@ class Circumstances:
     places: Mapping[str, Place] = field(default_factory=dict)
     """By the name that a dataset has in the spec's `data`."""
     is_managed: bool = False
-    """Vertex runs it, and takes its fee."""
+    """Vertex runs it: for its fee, and in whichever zone of a region it finds machines."""
+    unsold: Callable[[Offer], str] | None = None
+    """Why an offer cannot be had of who rents it out; empty when it can."""
 
 
 class Way(NamedTuple):

@@ -74,6 +74,9 @@ class Judge:
             asked = ", ".join(allowed_buys(self._ask.spec))
             said = f"{offer.buy.value} is not among the ways to buy ({asked})"
             return Refusal(offer, "buy", said)
+        unsold = self._ask.circumstances.unsold
+        if unsold is not None and (said := unsold(offer)):
+            return Refusal(offer, "unsold", said)
         return None
 
     def _lots(

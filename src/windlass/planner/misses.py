@@ -23,6 +23,7 @@ FOREVER_S = 100 * 365 * 86_400.0
 STAGES = (
     "region",
     "buy",
+    "unsold",
     "memory",
     "speed-unknown",
     "never-ends",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from windlass.catalog.model import Offer
 from windlass.catalog.query import Catalog
@@ -50,18 +50,21 @@ class Plan:
     @cached_property
     def failover(self) -> tuple[Candidate, ...]:
         """Where to ask, in order."""
-        return tuple(failover(self.candidates, self.goal))
+        is_regional = self.ask.circumstances.is_managed
+        return tuple(failover(self.candidates, self.goal, is_regional=is_regional))
 
 
 def all_failover(plan: Plan) -> list[Candidate]:
     """Where to ask while a run lives, in order: a long list, and the best of each way to buy that
     comes too late in it: when all spot is gone, or the deadline is near, on-demand is needed."""
-    found = failover(plan.candidates, plan.goal, length=FAILOVER_LONG)
+    is_regional = plan.ask.circumstances.is_managed
+    ask = partial(failover, plan.candidates, plan.goal, is_regional=is_regional)
+    found = ask(length=FAILOVER_LONG)
     for ways in plan.ask.ways.values():
         for way in ways:
             missing = FAILOVER_EACH - sum(one.way.name == way.name for one in found)
             known = {one.id for one in found}
-            more = failover(plan.candidates, plan.goal, length=FAILOVER_EACH, way=way.name)
+            more = ask(length=FAILOVER_EACH, way=way.name)
             found += [one for one in more if one.id not in known][: max(missing, 0)]
     return found
 

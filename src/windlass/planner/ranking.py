@@ -84,9 +84,10 @@ class Ranking(Sequence[Candidate]):
                 kept.append(Candidate(lot.offers[0], lot, estimate, usd))
         return kept
 
-    def places(self, count: int, *, way: str = "") -> list[Candidate]:
+    def places(self, count: int, *, way: str = "", is_regional: bool = False) -> list[Candidate]:
         """The best of each zone, label and way to buy, until there are so many; of one way only,
-        when it is named."""
+        when it is named. Of each region, where zones are not for us to choose: a reservation is in
+        its zone all the same."""
         pool: dict[tuple[str, str, str], Candidate] = {}
         only = way
         for *_, lot, estimate, usd in self._entries:
@@ -94,7 +95,8 @@ class Ranking(Sequence[Candidate]):
             if only and way != only:
                 continue
             for offer in lot.offers:
-                key = (offer.zone, label, way)
+                is_anywhere = is_regional and not lot.way.is_prepaid
+                key = (offer.region if is_anywhere else offer.zone, label, way)
                 if key not in pool:
                     pool[key] = Candidate(offer, lot, estimate, usd)
                 if len(pool) == count:
@@ -122,15 +124,20 @@ def ranked(lots: Iterable[Lot], goal: Goal) -> Ranking:
 
 
 def failover(
-    ranking: Ranking, goal: Goal, *, length: int = FAILOVER, way: str = ""
+    ranking: Ranking,
+    goal: Goal,
+    *,
+    length: int = FAILOVER,
+    way: str = "",
+    is_regional: bool = False,
 ) -> list[Candidate]:
     """Where to ask, in order: the best first, then good ones that do not share its fate; of one way
-    to buy only, when it is named."""
+    to buy only, when it is named; once in each region, where zones are not for us to choose."""
     is_time = goal is Goal.TIME
     # With what it is worth, and where it is, at hand: each is looked at many times.
     waiting = [
         (one.estimate.wall_s if is_time else one.usd, one.offer.region, one.offer.zone, one)
-        for one in ranking.places(_LOOKED_AT, way=way)
+        for one in ranking.places(_LOOKED_AT, way=way, is_regional=is_regional)
     ]
     chosen: list[Candidate] = []
     regions: dict[str, int] = dict.fromkeys((region for _, region, _, _ in waiting), 0)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
 
 HOUR = 3600.0
+MANAGEMENT_FEE = "vertex_training_management_fee"
 BUYS = {
     Model.STANDARD: Buy.ON_DEMAND,
     Model.SPOT: Buy.SPOT,
@@ -30,17 +31,28 @@ class Billing:
     def __init__(self, cloud: Cloud, *, catalog: Catalog) -> None:
         self._lines = cloud.documents("bill")
         self._catalog = catalog
-        self._prices: dict[Wanted, float | None] = {}
+        self._prices: dict[tuple[Wanted, bool], float | None] = {}
+        fees = (one.usd for one in catalog.other_prices if one.item == MANAGEMENT_FEE)
+        self._fee_share = next(fees, 0.0)
 
-    def usd_per_h(self, wanted: Wanted) -> float | None:
-        """The price of one such machine; None where the catalog has none."""
-        if wanted not in self._prices:
-            self._prices[wanted] = self._looked_up(wanted)
-        return self._prices[wanted]
+    def usd_per_h(self, wanted: Wanted, *, is_managed: bool = False) -> float | None:
+        """The price of one such machine; None where the catalog has none. For those that a service
+        manages with its fee, which is a share of what they cost on demand, however bought."""
+        key = (wanted, is_managed)
+        if key not in self._prices:
+            self._prices[key] = self._looked_up(wanted, self._fee_share if is_managed else 0.0)
+        return self._prices[key]
 
-    def charge(self, wanted: Wanted, *, seconds: float, labels: Mapping[str, str]) -> None:
+    def charge(
+        self,
+        wanted: Wanted,
+        *,
+        seconds: float,
+        labels: Mapping[str, str],
+        is_managed: bool = False,
+    ) -> None:
         """A machine ran for so long."""
-        price = self.usd_per_h(wanted)
+        price = self.usd_per_h(wanted, is_managed=is_managed)
         run = labels.get("windlass-run", "")
         key = f"{wanted.zone}/{wanted.type}/{wanted.model.value}/{run}"
         line = self._lines.get(key) or {"hours": 0.0, "usd": 0.0, "is_priced": price is not None}
@@ -60,12 +72,12 @@ class Billing:
         """Of everything that has a price."""
         return sum(float(line["usd"]) for _, line in self._lines.items())
 
-    def _looked_up(self, wanted: Wanted) -> float | None:
+    def _looked_up(self, wanted: Wanted, fee_share: float) -> float | None:
         buy = BUYS[wanted.model]
         for label in self._labels(wanted):
             offer = self._catalog.offer(f"{wanted.zone}/{label}/{buy.value}")
             if offer is not None:
-                return offer.usd_per_h
+                return offer.usd_per_h + fee_share * (offer.list_usd_per_h or 0.0)
         return None
 
     def _labels(self, wanted: Wanted) -> list[str]:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from windlass.twin.cloud import Cloud
     from windlass.twin.quotas import Quotas
 
-OWN_QUOTA = frozenset({"aiplatform"})
-"""Services that have quotas of their own, and count them themselves."""
-
 
 class Fleet:
     """All machines of a twin."""
@@ -79,10 +76,13 @@ class Fleet:
         """What machines that run have cost so far, and nobody has been charged for yet."""
         now = self._cloud.clock.now()
         return sum(
-            (now - one.running_since) / 3600.0 * (self._billing.usd_per_h(one.wanted) or 0.0)
+            (now - one.running_since) / 3600.0 * (self._billed_per_h(one) or 0.0)
             for _, one in self._machines.items()
             if one.is_counted and one.state in (State.RUNNING, State.WARNED)
         )
+
+    def _billed_per_h(self, machine: Machine) -> float | None:
+        return self._billing.usd_per_h(machine.wanted, is_managed=machine.is_managed)
 
     def all(self) -> list[Machine]:
         """Every machine, by id."""
@@ -216,7 +216,7 @@ class Fleet:
     def _take(self, machine: Machine) -> None:
         if machine.is_counted:
             self._market.take(machine.wanted)
-            if machine.service not in OWN_QUOTA:
+            if not machine.is_managed:
                 self._quotas.take(machine.wanted)
 
     def _find(self, appointment: str) -> Machine | None:
@@ -333,9 +333,14 @@ class Fleet:
         if machine.is_counted:
             if machine.state in (State.RUNNING, State.WARNED):
                 seconds = self._cloud.clock.now() - machine.running_since
-                self._billing.charge(machine.wanted, seconds=seconds, labels=machine.labels)
+                self._billing.charge(
+                    machine.wanted,
+                    seconds=seconds,
+                    labels=machine.labels,
+                    is_managed=machine.is_managed,
+                )
             self._market.give_back(machine.wanted)
-            if machine.service not in OWN_QUOTA:
+            if not machine.is_managed:
                 self._quotas.give_back(machine.wanted)
         machine.state = State.OFF
         self._machines.put(machine.id, machine)

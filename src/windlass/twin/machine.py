@@ -36,6 +36,9 @@ class End(StrEnum):
     """The host died."""
 
 
+MANAGED = frozenset({"aiplatform"})
+
+
 @dataclass(slots=True, kw_only=True)
 class Machine:
     """One machine. Changes in place: there may be a hundred thousand."""
@@ -63,6 +66,11 @@ class Machine:
     is_leaving: bool = False
     """It was removed; its processes are still ending."""
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether its service takes a fee, and counts quota of its own."""
+        return self.service in MANAGED
 
     @property
     def appointment(self) -> str:

@@ -27,11 +27,20 @@ class Delays:
     """Of a change to a cluster or a node pool."""
     replica: float = 0.0
     """Until the replicas of a custom training run have started."""
+    search: float = 0.0
+    """Of a custom training for which there are no machines, until it is refused."""
 
 
 SHORT = Delays()
 GOOGLE_LIKE = Delays(
-    operation=3.0, boot=25.0, stop=20.0, tpu=150.0, queue=60.0, cluster=240.0, replica=180.0
+    operation=3.0,
+    boot=25.0,
+    stop=20.0,
+    tpu=150.0,
+    queue=60.0,
+    cluster=240.0,
+    replica=180.0,
+    search=300.0,
 )
 """Orders of magnitude that people report; the real ones vary by type and day."""
 DELAYS = {"short": SHORT, "google": GOOGLE_LIKE}

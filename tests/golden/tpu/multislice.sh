@@ -83,7 +83,7 @@ from machine import *
 order = order()
 if node(order) != 0:
     sys.exit(1)
-left = list(range(1, order["nodes"]))
+left = list(range(order["nodes"]))
 until = time.monotonic() + 60
 while left and time.monotonic() < until:
     name = "%s/attempts/%d/%s/nodes/%d/exit.json" % (
@@ -91,6 +91,10 @@ while left and time.monotonic() < until:
     try:
         ask("GET", stored(name) + "?fields=name")
         left.pop(0)
+    except urllib.error.HTTPError as error:
+        if left[0] == 0 and error.code == 404:
+            break
+        time.sleep(1)
     except OSError:
         time.sleep(1)
 WINDLASS

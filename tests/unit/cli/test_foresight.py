@@ -13,6 +13,7 @@ from windlass.assemble import Home, open_home
 from windlass.catalog.load import FORCED
 from windlass.cli.foresight import Foresight
 from windlass.controller.folders import RunFolders
+from windlass.controller.renting import rented
 from windlass.controller.request import facts_of
 from windlass.engines.base import Limits
 from windlass.errors import ApiDisabled, NoFeasiblePlan, OptionRefused
@@ -231,6 +232,33 @@ def test_what_would_end_a_run_is_found_before_there_is_one_also_without_a_plan(
     path = write(tmp_path, WORK + "where: {engines: [compute]}\n")
     with pytest.raises(ApiDisabled):
         Foresight(renting, load_spec(path), path, is_shown=False).choose()
+
+
+def test_vertex_ai_is_asked_once_in_each_region_and_paid_its_fee(tmp_path, renting):
+    gangs = {}
+    for engine in ("compute", "vertex"):
+        path = write(tmp_path, WORK + f"where: {{engines: [{engine}]}}\n")
+        foresight = Foresight(renting, load_spec(path), path, is_shown=False, is_real=False)
+        foresight.choose()
+        gangs[engine] = [rented(found) for found in foresight.others()]
+    places = [(gang.region, gang.label, gang.buy) for gang in gangs["vertex"]]
+    assert len(set(places)) == len(places)
+    usd = {gang.offer: gang.usd_per_h for gang in gangs["compute"]}
+    both = [gang for gang in gangs["vertex"] if gang.offer in usd]
+    listed = {offer.id: offer.list_usd_per_h for offer in renting.catalog.all_offers()}
+    for gang in both:
+        fee_usd = gang.nodes * 0.15 * listed[gang.offer]
+        assert gang.usd_per_h - usd[gang.offer] == pytest.approx(fee_usd, rel=1e-3)
+    assert len(both) > 5
+
+
+def test_what_vertex_ai_does_not_sell_is_not_planned(tmp_path, renting):
+    text = WORK.replace("H100:8", "v5e-16") + "where: {engines: [vertex]}\n"
+    path = write(tmp_path, text)
+    foresight = Foresight(renting, load_spec(path), path, is_shown=False, is_real=False)
+    chosen = foresight.choose()
+    assert chosen is not None
+    assert {found.way.name for found in (chosen, *foresight.others())} == {"on-demand"}
 
 
 def test_engines_that_rent_nothing_of_the_plan_are_refused(tmp_path, renting):

@@ -19,7 +19,7 @@ from windlass.engines.base import Limits
 from windlass.errors import OptionRefused, RunElsewhere
 from windlass.state.phases import RunPhase, Wanted
 
-TWIN = "twin:/home/ada/.windlass/twin"
+TWIN = "twin:/somewhere/twin"
 
 
 def on(cloud: str) -> str:
@@ -51,7 +51,7 @@ def test_a_run_is_within_its_own_cloud_and_without_a_mark_within_any(options, cl
 def test_what_is_said_names_both_clouds_and_the_way():
     there = elsewhere(make_run("r", options=on(TWIN)), here="google")
     assert there.message == (
-        "r is on the twin in /home/ada/.windlass/twin, and this command talks to Google Cloud"
+        "r is on the twin in /somewhere/twin, and this command talks to Google Cloud"
     )
     assert "`windlass twin exec -- windlass …`" in there.remedy
     back = elsewhere(make_run("r", options=on("google")), here=TWIN)

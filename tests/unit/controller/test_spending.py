@@ -78,6 +78,12 @@ def test_machines_end_by_themselves_when_nobody_looks_for_long():
     assert change_of(made).claims[0].held_until == NOW - 2600.0
 
 
+def test_an_engine_may_know_when_they_ended():
+    made = running().claim(**HELD).gone(seconds=60.0)
+    made.seen(observation=Observation(seen=Seen.GONE, down_at=NOW - 1800.0))
+    assert change_of(made).claims[0].held_until == NOW - 1800.0
+
+
 def test_what_a_loser_cost_is_the_races():
     made = running().claim(is_extra=True, **HELD).gone(seconds=60.0)
     run = change_of(made).run

@@ -8,7 +8,7 @@ from plans import CHECKPOINT, WORK, make_spec, packaged
 from windlass.planner.ask import Circumstances
 from windlass.planner.estimate import Basis
 from windlass.planner.history import History, Seen
-from windlass.planner.plan import Plan, asked_offers, grouped, make_plan
+from windlass.planner.plan import Plan, all_failover, asked_offers, grouped, make_plan
 from windlass.planner.quota import Quota
 from windlass.planner.ranking import Goal
 from windlass.spec.model import Spec
@@ -150,6 +150,16 @@ def test_places_to_try_start_with_the_best_and_spread():
     first = found.failover[:4]
     assert len({place.offer.zone for place in first}) == 4
     assert len({place.offer.region for place in found.failover}) > 2
+
+
+def test_where_zones_are_not_ours_to_choose_each_region_is_tried_once():
+    buys = "where: {regions: [us-*], buy: [spot, reservation/block]}"
+    spec = make_spec(WORK, CHECKPOINT, buys)
+    found = all_failover(make_plan(spec, packaged(), Circumstances(is_managed=True)))
+    spot = [(one.offer.region, one.lot.label) for one in found if one.way.name == "spot"]
+    assert len(set(spot)) == len(spot) > 2
+    reserved = [one.offer for one in found if one.way.is_prepaid]
+    assert len({offer.region for offer in reserved}) < len({offer.zone for offer in reserved})
 
 
 def test_ones_own_history_moves_the_ranking():

@@ -6,6 +6,7 @@ Must not ask anything of Google.
 from __future__ import annotations
 
 from windlass.engines.needs import ACCOUNTS, BUCKETS, STORAGE_API, Needs
+from windlass.engines.vertex.sold import unsold
 
 USER = "roles/aiplatform.user"
 
@@ -23,4 +24,5 @@ NEEDS = Needs(
     usual_account="service-{number}@gcp-sa-aiplatform-cc.iam.gserviceaccount.com",
     # Machines are Google's own, in a network of its own.
     is_networked=False,
+    unsold=unsold,
 )

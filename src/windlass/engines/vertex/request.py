@@ -20,17 +20,10 @@ from windlass.engines.options import read_options
 from windlass.engines.vertex.images import image_for
 from windlass.engines.vertex.options import VertexOptions
 from windlass.engines.vertex.replica import manner
+from windlass.engines.vertex.sold import STRATEGIES, accelerator_name, unsold
 from windlass.errors import EngineRejected
 
 FOLDER_VARIABLE = "WINDLASS_CLAIM_FOLDER"
-STRATEGIES = {Buy.ON_DEMAND: "STANDARD", Buy.SPOT: "SPOT", Buy.FLEX_START: "FLEX_START"}
-TPU_CHIPS = frozenset({"v5e", "v6e"})
-"""Those that Vertex AI trains on by machine type and topology."""
-ACCELERATORS = frozenset(
-    """NVIDIA_TESLA_P100 NVIDIA_TESLA_V100 NVIDIA_TESLA_P4 NVIDIA_TESLA_T4 NVIDIA_TESLA_A100
-    NVIDIA_A100_80GB NVIDIA_L4 NVIDIA_H100_80GB NVIDIA_H100_MEGA_80GB NVIDIA_H200_141GB NVIDIA_B200
-    NVIDIA_GB200 NVIDIA_RTX_PRO_6000""".split()
-)
 HYPERDISK_FAMILIES = ("a3-ultra", "a4", "c4", "n4")
 SHORTEST_RUN_S = 60
 EARLY_S = 20
@@ -93,10 +86,9 @@ def offer_of(claim: ClaimRequest, catalog: Catalog) -> Offer:
             f"{claim.id} names nothing to rent ({claim.offer or 'nothing'})",
             remedy="Plan the run again: `windlass plan FILE` lists what can be rented.",
         )
-    if offer.buy not in STRATEGIES:
+    if why := unsold(offer):
         raise EngineRejected(
-            f"Vertex AI does not sell {offer.label} as {offer.buy.value}",
-            remedy="Allow another way to buy in `where.buy`, or use another engine.",
+            why, remedy="Allow another accelerator or way to buy, or another engine with `--on`."
         )
     if offer.slice is not None and claim.nodes != offer.hosts:
         raise EngineRejected(
@@ -135,10 +127,10 @@ def _pools(
 def _machine(claim: ClaimRequest, offer: Offer, *, project: str) -> dict[str, Any]:
     machine: dict[str, Any] = {"machineType": offer.machine.name}
     if offer.slice is not None:
-        machine |= _topology(offer)
+        machine["tpuTopology"] = offer.slice.topology
     elif offer.chip is not None:
         machine |= {
-            "acceleratorType": accelerator_of(offer),
+            "acceleratorType": accelerator_name(offer),
             "acceleratorCount": offer.machine.chips,
         }
     reservation = claim.buy.partition("/")[2]
@@ -150,29 +142,6 @@ def _machine(claim: ClaimRequest, offer: Offer, *, project: str) -> dict[str, An
             "values": [path],
         }
     return machine
-
-
-def accelerator_of(offer: Offer) -> str:
-    """A GPU as Vertex AI names it: as Compute Engine does, in capitals."""
-    assert offer.chip is not None
-    name = offer.chip.google_name.upper().replace("-", "_")
-    if name not in ACCELERATORS:
-        raise _not_sold(offer.chip.name)
-    return name
-
-
-def _topology(offer: Offer) -> dict[str, str]:
-    assert offer.slice is not None
-    if offer.slice.chip not in TPU_CHIPS:
-        raise _not_sold(offer.slice.name)
-    return {"tpuTopology": offer.slice.topology}
-
-
-def _not_sold(what: str) -> EngineRejected:
-    return EngineRejected(
-        f"Vertex AI does not train on {what}",
-        remedy="Choose another accelerator, or another engine with `--on`.",
-    )
 
 
 def _scheduling(claim: ClaimRequest, offer: Offer) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Must not ask anything of Google. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -41,7 +41,7 @@ def seen(trainings: Iterable[Document]) -> Observation:
     for state, reason in WAITING.items():
         if state in states:
             return Observation(seen=Seen.PENDING, reason=reason, patience_s=PATIENCE_S)
-    return _ended(found[-1]) if found else Observation(seen=Seen.GONE)
+    return _ended(found) if found else Observation(seen=Seen.GONE)
 
 
 def is_live(training: Document) -> bool:
@@ -63,7 +63,10 @@ def _up_at(trainings: Iterable[Document]) -> float | None:
     return datetime.fromisoformat(min(began)).timestamp() if began else None
 
 
-def _ended(training: Document) -> Observation:
+def _ended(trainings: Sequence[Document]) -> Observation:
+    training = trainings[-1]
+    ends = [str(one["endTime"]) for one in trainings if "endTime" in one]
+    down_at = datetime.fromisoformat(max(ends)).timestamp() if ends else None
     error = training.get("error") or {}
     message = str(error.get("message", ""))
     refused = ""
@@ -72,4 +75,4 @@ def _ended(training: Document) -> Observation:
         refused = QuotaExceeded.code
     elif never_ran and (error.get("code") == EXHAUSTED or STOCKOUT_WORDS.search(message)):
         refused = OutOfStock.code
-    return Observation(seen=Seen.GONE, reason=message, refused=refused)
+    return Observation(seen=Seen.GONE, reason=message, refused=refused, down_at=down_at)

@@ -51,6 +51,7 @@ class Charged(NamedTuple):
     wanted: Wanted
     seconds: float
     labels: Mapping[str, str]
+    is_managed: bool
 
 
 class NoKeys:
@@ -94,9 +95,11 @@ class SimulatedCloud:
     def _overhear(self, billing: Billing) -> None:
         charge = billing.charge
 
-        def overheard(wanted: Wanted, *, seconds: float, labels: Mapping[str, str]) -> None:
-            self.charged.append(Charged(wanted, seconds, labels))
-            charge(wanted, seconds=seconds, labels=labels)
+        def overheard(
+            wanted: Wanted, *, seconds: float, labels: Mapping[str, str], is_managed: bool = False
+        ) -> None:
+            self.charged.append(Charged(wanted, seconds, labels, is_managed))
+            charge(wanted, seconds=seconds, labels=labels, is_managed=is_managed)
 
         billing.charge = overheard  # type: ignore[method-assign]  # Nothing else hears of it.
 

@@ -13,6 +13,7 @@ from windlass.catalog.load import load_catalog
 from windlass.catalog.query import Catalog
 from windlass.controller.renting import Gang, recorded, rented
 from windlass.engines.registry import ALL_OF_GOOGLE, google_engines, renter
+from windlass.planner.ask import Circumstances
 from windlass.planner.plan import all_failover, make_plan
 from windlass.simulation.luck import Luck
 from windlass.spec.accelerators import accelerators
@@ -88,7 +89,7 @@ def gangs_of(kind: Kind, nodes: int, ways: tuple[str, ...]) -> tuple[Gang, ...]:
             reference_step_s=1.0,
         ),
     )
-    plan = make_plan(spec, catalog())
+    plan = make_plan(spec, catalog(), Circumstances(is_managed=kind.is_managed))
     return tuple(rented(found, engine=kind.engine) for found in all_failover(plan))
 
 

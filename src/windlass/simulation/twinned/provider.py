@@ -53,6 +53,9 @@ from windlass.twin.settings import Delays
 MODELS = {Buy.SPOT: Model.SPOT, Buy.ON_DEMAND: Model.STANDARD, Buy.FLEX_START: Model.FLEX_START}
 MIXED = (KINDS[0], KINDS[3])
 """What `--on gcp` may lead to: GPUs or else TPUs."""
+SEARCHES = 25.0
+"""So many times as long as its replicas take, a training looks for machines in vain: up to 25
+minutes, which is longer than the engine waits for it alone."""
 BUDGET_H = (0.02, 0.2)
 """Budgets last for so long at the price of the first offer."""
 
@@ -104,6 +107,7 @@ class TwinProvider:
             queue=luck.between(0.0, 30.0),
             replica=luck.between(5.0, 60.0),
         )
+        drawn = replace(drawn, search=SEARCHES * drawn.replica)
         self.cloud = SimulatedCloud(ground, delays=delays or drawn, hosts=self._hosts)
         chosen = KINDS[luck.whole(0, len(KINDS) - 1)]
         self._kinds: tuple[Kind, ...] = MIXED if luck.whole(1, 8) == 1 else (chosen,)
@@ -194,10 +198,12 @@ class TwinProvider:
         known = self._seen | {gang.claim for gang in self._hosts.gangs}
         now = self._timeline.now()
         running = [
-            Charged(one.wanted, now - one.running_since, one.labels) for one in self._billed()
+            Charged(one.wanted, now - one.running_since, one.labels, one.is_managed)
+            for one in self._billed()
         ]
+        usd_per_h = self.cloud.twin.billing.usd_per_h
         return sum(
-            one.seconds / HOUR_S * (self.cloud.twin.billing.usd_per_h(one.wanted) or 0.0)
+            one.seconds / HOUR_S * (usd_per_h(one.wanted, is_managed=one.is_managed) or 0.0)
             for one in (*self.cloud.charged, *running)
             if one.labels.get(RUN_LABEL) == run and one.labels.get(CLAIM_LABEL) in known
         )

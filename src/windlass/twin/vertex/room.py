@@ -45,10 +45,12 @@ def is_flexible(pools: list[Pool]) -> bool:
     return any(pool.model is Model.FLEX_START for pool in pools)
 
 
-def patience(training: Training, pools: list[Pool], *, now: float) -> float:
-    """How many seconds it will still wait. A first start is refused at once; one after a
-    preemption is tried a few times."""
+def patience(training: Training, pools: list[Pool], *, now: float, search_s: float) -> float:
+    """How many seconds it will still wait. A first start is refused when machines were searched
+    for in vain; one after a preemption is tried a few times."""
+    if not is_flexible(pools) and training.restarts == 0:
+        return training.created + search_s - now
     if not is_flexible(pools):
-        return math.inf if 0 < training.restarts < MOST_RESTARTS else 0.0
+        return math.inf if training.restarts < MOST_RESTARTS else 0.0
     longest = longest_wait(training.spec)
     return math.inf if longest is None else training.created + longest - now

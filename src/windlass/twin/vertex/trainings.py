@@ -135,12 +135,13 @@ class Trainings:
             self._wait_for_room(training, wanted)
 
     def _wait_for_room(self, training: Training, wanted: list[Pool]) -> None:
-        left = patience(training, wanted, now=self._cloud.clock.now())
+        search_s = self._cloud.settings.delays.search
+        left = patience(training, wanted, now=self._cloud.clock.now(), search_s=search_s)
         if left <= 0:
             chips = any(pool.kind.chip for pool in wanted)
             self._fail(training, words.out_of_stock(training.region, has_accelerator=chips))
             return
-        if not is_flexible(wanted):
+        if training.restarts and not is_flexible(wanted):
             training.restarts += 1
         self._to(training, PENDING)
         self._cloud.later(min(RETRY_S, left), "aiplatform.place", training.appointment)

@@ -9,11 +9,17 @@ import pytest
 
 from rented import AGENT_URL, MADE_AT, PROJECT, readable, rented_claim
 from windlass.catalog.load import load_catalog
-from windlass.engines.vertex.request import ACCELERATORS, VertexRequest, render
+from windlass.engines.vertex.request import VertexRequest, render
+from windlass.engines.vertex.sold import ACCELERATORS
 from windlass.errors import EngineRejected
 from windlass.twin.discovery.api import load_api
 from windlass.twin.discovery.check import check
 
+RTX = next(
+    offer.id
+    for offer in load_catalog().all_offers()
+    if offer.label == "g4-standard-48" and offer.buy.value == "flex-start"
+)
 SCHEMA = "GoogleCloudAiplatformV1CustomJob"
 CLAIMS = {
     "spot": rented_claim("us-central1-a/g2-standard-4/spot", nodes=2),
@@ -29,7 +35,7 @@ CLAIMS = {
         },
     ),
     "reservation": rented_claim("us-central1-a/a3-highgpu-8g/on-demand", buy="reservation/block-1"),
-    "v5e-16": rented_claim("us-central1-a/v5e-16/spot", nodes=4),
+    "v5e-16": rented_claim("us-central1-a/v5e-16/on-demand", nodes=4),
 }
 
 
@@ -115,12 +121,23 @@ def test_another_image_may_be_named():
 @pytest.mark.parametrize(
     ("claim", "why"),
     [
-        (rented_claim("us-central1-a/v5e-16/spot", nodes=8), "trains on one slice"),
+        (rented_claim("us-central1-a/v5e-16/on-demand", nodes=8), "trains on one slice"),
+        (rented_claim("us-central1-a/v5e-16/spot", nodes=4), "does not sell v5e-16 as spot"),
+        (rented_claim("us-east5-b/v6e-1/flex-start"), "does not sell v6e-1 as flex-start"),
+        (rented_claim(RTX), "does not sell g4-standard-48 as flex-start"),
         (rented_claim("us-central2-b/v4-8/spot"), "does not train on v4-8"),
         (rented_claim(""), "names nothing to rent"),
         (rented_claim("us-central1-a/g2-standard-4/spot", options={"x": 1}), "no option 'x'"),
     ],
-    ids=["two slices", "a TPU that is not sold", "no offer", "unknown option"],
+    ids=[
+        "two slices",
+        "hosts that may be taken back one by one",
+        "a slice that is waited for",
+        "a GPU that is not waited for",
+        "a TPU that is not sold",
+        "no offer",
+        "unknown option",
+    ],
 )
 def test_what_vertex_ai_cannot_do_is_refused(claim, why):
     with pytest.raises(EngineRejected) as refused:
@@ -134,3 +151,13 @@ def test_nodes_are_told_where_secrets_are_and_no_value(monkeypatch):
     text = str(render_claim(claim))
     assert '"TOKEN": "projects/lab/secrets/HF_TOKEN/versions/latest"' in text
     assert "the-value-itself" not in text
+
+
+def test_a_slice_of_one_host_can_be_had_as_spot():
+    request = render_claim(rented_claim("us-central1-a/v5e-4/spot"))
+    assert request.body["jobSpec"]["scheduling"]["strategy"] == "SPOT"
+
+
+def test_only_what_is_waited_for_has_an_end_of_its_wait():
+    plans = {name: rendered(name).body["jobSpec"]["scheduling"] for name in CLAIMS}
+    assert [name for name in CLAIMS if "maxWaitDuration" in plans[name]] == ["flex-start"]

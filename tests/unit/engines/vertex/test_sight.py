@@ -55,6 +55,13 @@ CASES = {
         [failed(3, "exited with 1", startTime="2026-01-01T00:01:00Z")],
         Observation(seen=Seen.GONE, reason="exited with 1"),
     ),
+    "it says when it ended": (
+        [
+            training("CANCELLED", endTime="1970-01-01T00:02:00Z"),
+            training("SUCCEEDED", endTime="1970-01-01T00:01:00Z"),
+        ],
+        Observation(seen=Seen.GONE, down_at=120.0),
+    ),
     "the last word is that of the newest": (
         [failed(3, "new", at="2026-01-02T00:00:00Z"), failed(3, "old")],
         Observation(seen=Seen.GONE, reason="new"),

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from trainings import PARENT, START, Programs, Stand, one_replica, pool
+from windlass.catalog.load import load_catalog
 from windlass.twin.journal import SqliteJournal
 from windlass.twin.machine import State
 from windlass.twin.market import Rule
@@ -192,6 +193,23 @@ def test_a_training_that_fits_nowhere_fails_for_want_of_resources():
     }
 
 
+def test_machines_are_searched_for_before_a_training_is_refused():
+    stand = Stand(delays=Delays(search=300.0))
+    rule = Rule(zone="us-central1-*", what="nvidia-l4", room=0)
+    stand.market.add(rule._replace(until=stand.clock.now() + 100.0))
+    found = stand.create({"workerPoolSpecs": [pool("g2-standard-8")]})
+    stand.later(99.0)
+    assert stand.get(found)["state"] == "JOB_STATE_PENDING"
+    stand.later(30.0)
+    assert stand.get(found)["state"] == "JOB_STATE_RUNNING"
+    stand.market.add(rule)
+    refused = stand.create({"workerPoolSpecs": [pool("g2-standard-8")]})
+    stand.later(299.0)
+    assert stand.get(refused)["state"] == "JOB_STATE_PENDING"
+    stand.later(2.0)
+    assert stand.get(refused)["error"]["message"].startswith("Resources are insufficient")
+
+
 def test_a_training_takes_a_zone_that_has_room_for_all_of_it():
     stand = Stand()
     zones = stand.vertex.trainings._kinds.zones["us-central1"]
@@ -365,3 +383,15 @@ def test_lists_are_of_one_region():
     other = PARENT.replace("us-central1", "europe-west4")
     host = "europe-west4-aiplatform.googleapis.com"
     assert stand.ask("GET", f"{other}/customJobs", host=host) == (200, {})
+
+
+def test_the_bill_has_vertex_ais_fee_on_the_on_demand_price():
+    stand = Stand()
+    stand.create({"workerPoolSpecs": [pool("g2-standard-8")], "scheduling": SPOT})
+    stand.later(3600.0)
+    (line,) = stand.billing.lines()
+    spot, listed = (
+        load_catalog().offer(f"{line['zone']}/g2-standard-8/{buy}").usd_per_h
+        for buy in ("spot", "on-demand")
+    )
+    assert line["usd"] == pytest.approx(line["hours"] * (spot + 0.15 * listed))
