@@ -9,7 +9,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 
-from windlass.controller.clouds import VARIABLE, cloud_of, elsewhere, is_within, named
+from windlass.controller.clouds import (
+    GOOGLE,
+    VARIABLE,
+    cloud_of,
+    elsewhere,
+    is_twin,
+    is_within,
+    named,
+)
 from windlass.controller.presence import LOG, Presence
 from windlass.errors import OptionRefused
 from windlass.ports.process import Processes
@@ -34,16 +42,20 @@ class Summons:
 
     def check_free(self) -> None:
         """OptionRefused while the controller is bound to another cloud: a run for ours would wait
-        for as long as that one's runs last."""
-        held = self._presence.held()
-        if held is None or not held.cloud or held.cloud == self._presence.cloud:
+        for as long as that one's runs last. Runs at Google come before those of a twin also when
+        their controller has died: they are paid for, and the next one must be theirs."""
+        here, held = self._presence.cloud, self._presence.held()
+        other = held.cloud if held is not None and held.cloud != here else ""
+        if not other and is_twin(here):
+            other = GOOGLE
+        if not other:
             return
-        bound = [one.run.id for one in self._store().live() if cloud_of(one.run) == held.cloud]
-        if bound or held.is_lasting:
+        bound = [one.run.id for one in self._store().live() if cloud_of(one.run) == other]
+        if bound or (held is not None and held.cloud == other and held.is_lasting):
             why = f" ({bound[0]})" if bound else ""
             raise OptionRefused(
-                f"the controller of this home serves runs on {named(held.cloud)}{why}, and cannot "
-                f"serve one on {named(self._presence.cloud)} beside them",
+                f"the controller of this home serves runs on {named(other)}{why}, and cannot "
+                f"serve one on {named(here)} beside them",
                 remedy="Wait until they have ended, or give one of the two a home of its own: set "
                 "WINDLASS_HOME to another folder.",
             )

@@ -166,6 +166,15 @@ def test_a_run_for_another_cloud_is_refused_while_the_controller_is_bound(
     summons(tmp_path, controller, cloud="google").check_free()
 
 
+def test_runs_at_google_come_first_also_when_their_controller_has_died(tmp_path, controller):
+    controller.add("far", options=on(TWIN))
+    summons(tmp_path, controller, cloud="google").check_free()
+    summons(tmp_path, controller).check_free()
+    controller.add("paid", options=on("google"))
+    with pytest.raises(OptionRefused, match="paid"):
+        summons(tmp_path, controller).check_free()
+
+
 def test_a_controller_that_was_not_started_on_demand_leaves_for_nobody(
     tmp_path, controller, google_serves
 ):
