@@ -52,8 +52,9 @@ def may_buy(view: View) -> bool:
 
 
 def advise(view: View, market: Market, now: float) -> Advice | None:
-    """How to buy now that nothing is held; None where there is nothing to decide."""
-    if not may_buy(view):
+    """How to buy now that nothing is held; None where there is nothing to decide. Work that is all
+    saved is not over until ranks have started once more and left as they should."""
+    if not may_buy(view) or view.measured.saved_share >= 1.0:
         return None
     gangs = view.gangs
     zones = _zones(gangs, market, now, usual=gangs[0])

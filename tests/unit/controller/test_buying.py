@@ -65,6 +65,11 @@ def test_work_that_is_safe_is_not_done_again():
     assert offers(advice(*ALL, **late, measured=Measured(saved_share=0.95)))[0] == A.offer
 
 
+def test_a_run_with_all_of_its_work_saved_is_started_to_end_it():
+    """It was preempted after the last save: the policy would see no reason to rent anything."""
+    assert advice(*ALL, measured=Measured(saved_share=1.0)) is None
+
+
 def test_an_outage_everywhere_is_waited_out_while_there_is_time():
     found = advice(*ALL, market=out(A, B, C))
     assert found.gangs == []
