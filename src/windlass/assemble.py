@@ -134,8 +134,9 @@ class Home:
         if not self.has_store:
             return History()
         store = self.store()
-        paces = store.paces(spec.name) if spec is not None else ()
-        return make_history(store.held(now=self.world.clock.now()), paces, spec=spec)
+        paces = store.paces(spec.name, cloud=self.cloud) if spec is not None else ()
+        held = store.held(now=self.world.clock.now(), cloud=self.cloud)
+        return make_history(held, paces, spec=spec)
 
     @property
     def catalog_folder(self) -> Path:

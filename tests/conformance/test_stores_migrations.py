@@ -25,7 +25,7 @@ from windlass.state.postgres_url import read_address
 from windlass.state.sql_store import SqlStore
 from windlass.state.sqlite_store import SqliteDatabase
 
-OURS = [(1, "first"), (2, "history"), (3, "money")]
+OURS = [(1, "first"), (2, "history"), (3, "money"), (4, "clouds")]
 """The migrations that come with Windlass."""
 NEXT = SHIPPED.version + 1
 

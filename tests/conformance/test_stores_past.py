@@ -84,3 +84,17 @@ def test_19_steps_of_runs_of_the_name_come_newest_first(store):
         Pace("{}", "H100:8", 2, 2.0),
     ]
     assert store.paces("nobody's") == []
+
+
+def test_18_and_19_tell_of_one_cloud_where_that_is_asked_for(store):
+    for cloud, losses in (("google", 1), ("twin:/t", 2), ("", 3)):
+        for number in range(losses):
+            run = {"name": "llm", "cloud": cloud}
+            remember(store, f"r{losses}{number}", {**LOST, "step_s": losses}, run=run, **SPOT)
+
+    def known(cloud):
+        return sum(one.losses for one in store.held(now=20_000.0, cloud=cloud))
+
+    assert [known(cloud) for cloud in ("", "google", "twin:/t", "twin:/u")] == [6, 4, 5, 3]
+    assert len(store.paces("llm")) == 6
+    assert {one.step_s for one in store.paces("llm", cloud="google")} == {1.0, 3.0}

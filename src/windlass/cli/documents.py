@@ -10,7 +10,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from windlass.cli.words import iso
-from windlass.controller.clouds import cloud_of
 
 if TYPE_CHECKING:
     from windlass.controller.explanation import Explanation
@@ -50,7 +49,7 @@ def run_document(run: Run) -> dict[str, Any]:
         "code": run.code,
         "reason": run.reason,
         "emulate": bool(json.loads(run.options).get("emulate", False)),
-        "cloud": cloud_of(run) or None,
+        "cloud": run.cloud or None,
     }
 
 

@@ -47,11 +47,10 @@ def retry_run(home: Home, run: Run) -> Run:
             remedy="Start a new run of the same spec with `windlass run SPEC`.",
         )
     home.summons.check_here(run)
-    from windlass.controller.clouds import cloud_of
     from windlass.controller.secrets import check_available
     from windlass.spec.canonical import from_json
 
-    if cloud_of(run):
+    if run.cloud:
         home.summons.check_free()
     spec = from_json(run.spec)
     if spec.secrets:

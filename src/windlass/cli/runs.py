@@ -34,7 +34,7 @@ def find_run(store: Store, text: str) -> Run:
 
 def told_apart(home: Home, runs: Iterable[Run]) -> list[Run]:
     """Those that can be asked about from here; where the others are is told."""
-    from windlass.controller.clouds import cloud_of, is_within, named, way_to
+    from windlass.controller.clouds import is_within, named, way_to
 
     found: list[Run] = []
     others: dict[str, list[str]] = {}
@@ -42,7 +42,7 @@ def told_apart(home: Home, runs: Iterable[Run]) -> list[Run]:
         if is_within(run, home.cloud):
             found.append(run)
         else:
-            others.setdefault(cloud_of(run), []).append(run.id)
+            others.setdefault(run.cloud, []).append(run.id)
     for cloud, ids in others.items():
         more = f" and {len(ids) - NAMES_MAX} more" if len(ids) > NAMES_MAX else ""
         names = ", ".join(ids[:NAMES_MAX]) + more

@@ -6,11 +6,10 @@ tells nothing about a run on the other.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from windlass.errors import RunElsewhere
-from windlass.state.model import Run
+from windlass.state.model import Charge, Run
 
 VARIABLE = "WINDLASS_CLOUD"
 """Set, with everything else that leads there, by `windlass twin env`, `exec` and `shell`."""
@@ -25,19 +24,9 @@ def cloud_here(caller: Mapping[str, str]) -> str:
     return caller.get(VARIABLE) or GOOGLE
 
 
-def cloud_of(run: Run) -> str:
-    """The cloud that the run was submitted to; empty for a run that needs none, and for one that
-    is older than the mark."""
-    # Most runs of a laptop have none: a look is cheaper than parsing what was chosen.
-    if '"cloud"' not in run.options:
-        return ""
-    return str(json.loads(run.options).get("cloud") or "")
-
-
-def is_within(run: Run, cloud: str) -> bool:
-    """Whether who talks to this cloud may ask about the run; an empty one is every cloud."""
-    mark = cloud_of(run)
-    return not mark or not cloud or mark == cloud
+def is_within(one: Run | Charge, cloud: str) -> bool:
+    """Whether it is for who talks to this cloud; an empty one is every cloud."""
+    return not one.cloud or not cloud or one.cloud == cloud
 
 
 def named(cloud: str) -> str:
@@ -59,8 +48,7 @@ def way_to(cloud: str, *, words: str = "…") -> str:
 
 def elsewhere(run: Run, *, here: str) -> RunElsewhere:
     """The run cannot be asked about from here."""
-    cloud = cloud_of(run)
     return RunElsewhere(
-        f"{run.id} is on {named(cloud)}, and this command talks to {named(here)}",
-        remedy=way_to(cloud),
+        f"{run.id} is on {named(run.cloud)}, and this command talks to {named(here)}",
+        remedy=way_to(run.cloud),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from windlass.controller.clouds import INTO_TWIN, cloud_of, is_twin, is_within, named, way_to
+from windlass.controller.clouds import INTO_TWIN, is_twin, is_within, named, way_to
 from windlass.controller.explanation import Explanation, Facts, NodeFacts
 from windlass.controller.node_symptoms import SECRET, cure_of_early, symptom_of_node
 from windlass.controller.renting_words import (
@@ -47,7 +47,7 @@ def explain(facts: Facts) -> Explanation:
 
 def _from_afar(facts: Facts, told: Explanation) -> Explanation:
     """What the store knows, and the way to where the rest can be asked."""
-    cloud, command = cloud_of(facts.run), f"explain {facts.run.id}"
+    cloud, command = facts.run.cloud, f"explain {facts.run.id}"
     said = (
         f"It is on {named(cloud)}, and this command talks to {named(facts.cloud)}: "
         "nothing is asked or done about it from here."

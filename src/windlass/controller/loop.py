@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from windlass.controller.clouds import cloud_of, is_within
+from windlass.controller.clouds import is_within
 from windlass.controller.observe import Observer
 from windlass.controller.site import Site
 from windlass.controller.step import Stepper
@@ -79,7 +79,7 @@ class Loop:
     @property
     def is_bound(self) -> bool:
         """Whether a live run needs the cloud that is asked here; others any controller serves."""
-        return any(cloud_of(state.run) for state in self._states.values())
+        return any(state.run.cloud for state in self._states.values())
 
     def tick(self, lease: Lease, *, woken: Iterable[str] = ()) -> float:
         """Look at what is due and at the runs in `woken`; return the seconds until the next."""

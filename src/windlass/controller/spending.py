@@ -148,4 +148,5 @@ def _charge(view: View, draft: Draft, claim: Claim) -> Charge:
         from_at=claim.held_from,
         until_at=claim.held_until,
         is_extra=claim.is_extra,
+        cloud=draft.run.cloud,
     )

@@ -115,8 +115,6 @@ def new_run(ask: Ask, *, run_id: str, now: float) -> Run:
         "emulate": ask.is_emulated,
         "environment": dict(ask.environment),
     }
-    if ask.cloud:
-        options["cloud"] = ask.cloud
     if ask.rented:
         options["rented"] = ask.rented[0]._asdict()
         options["offers"] = recorded(ask.rented[1:])
@@ -131,6 +129,7 @@ def new_run(ask: Ask, *, run_id: str, now: float) -> Run:
         code="submitted",
         reason="waiting for the controller",
         options=json.dumps(options, sort_keys=True),
+        cloud=ask.cloud,
     )
 
 

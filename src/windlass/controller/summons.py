@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from windlass.controller.clouds import (
     GOOGLE,
     VARIABLE,
-    cloud_of,
     elsewhere,
     is_twin,
     is_within,
@@ -50,7 +49,7 @@ class Summons:
             other = GOOGLE
         if not other:
             return
-        bound = [one.run.id for one in self._store().live() if cloud_of(one.run) == other]
+        bound = [one.run.id for one in self._store().live() if one.run.cloud == other]
         if bound or (held is not None and held.cloud == other and held.is_lasting):
             why = f" ({bound[0]})" if bound else ""
             raise OptionRefused(
@@ -64,11 +63,11 @@ class Summons:
         """See to it that a controller looks at once, one that can serve the run."""
         if run is not None:
             self.check_here(run)
-        self._presence.ensure(self._start, cloud=cloud_of(run) if run is not None else "")
+        self._presence.ensure(self._start, cloud=run.cloud if run is not None else "")
 
     def is_served(self, run: Run) -> bool:
         """Whether there is a controller, and one that can serve the run."""
-        return self._presence.serves(cloud_of(run))
+        return self._presence.serves(run.cloud)
 
     def _start(self) -> None:
         # A controller that was started from inside a rank must not carry the rank's marks.

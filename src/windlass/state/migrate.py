@@ -21,7 +21,7 @@ class Schema:
     version: int
 
 
-SHIPPED = Schema(folder=Path(__file__).parent / "migrations", version=3)
+SHIPPED = Schema(folder=Path(__file__).parent / "migrations", version=4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,8 @@ class Run:
     """What machines cost that are gone; those that are held are in the claims."""
     race_usd: float = 0.0
     """The part of it that went to claims which lost a race."""
+    cloud: str = ""
+    """The one that it was submitted to; empty for a run that needs none, and for older ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +154,8 @@ class Charge:
     """None while its machines are held."""
     is_extra: bool = False
     """Of a claim that lost a race."""
+    cloud: str = ""
+    """The run's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

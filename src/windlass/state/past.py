@@ -15,6 +15,8 @@ TAKEN_AWAY = (Outcome.PREEMPTED, Outcome.LOST)
 RUNS_MAX = 100
 """So many runs of a name are looked through, newest first: older ones say little of the next."""
 
+# What a twin plays tells nothing of Google, nor the other way round.
+WITHIN = "(? = '' OR r.cloud = '' OR r.cloud = ?)"
 # Attempts that still run count up to now: those that were taken away early would otherwise be all
 # that is known, and everything would look worse than it is.
 HELD = f"""
@@ -24,12 +26,13 @@ HELD = f"""
         sum(CASE WHEN coalesce(a.ended_at, ?) > a.started_at
             THEN coalesce(a.ended_at, ?) - a.started_at ELSE 0 END)
     FROM claims c JOIN attempts a ON a.run = c.run AND a.number = c.attempt
-    WHERE c.offer <> '' AND a.winner = c.id AND a.started_at IS NOT NULL
+    JOIN runs r ON r.id = c.run
+    WHERE {WITHIN} AND c.offer <> '' AND a.winner = c.id AND a.started_at IS NOT NULL
     GROUP BY c.accelerators, c.buy, c.nodes
     ORDER BY c.accelerators, c.buy, c.nodes"""
-PACES = """
+PACES = f"""
     SELECT r.spec, c.accelerators, c.nodes, a.step_s
-    FROM (SELECT id, spec, created_at FROM runs WHERE name = ?
+    FROM (SELECT id, spec, created_at FROM runs r WHERE {WITHIN} AND name = ?
           ORDER BY created_at DESC, id DESC LIMIT ?) r
     JOIN attempts a ON a.run = r.id JOIN claims c ON c.id = a.winner
     WHERE a.step_s IS NOT NULL AND c.accelerators <> ''
@@ -59,12 +62,15 @@ class Pace(NamedTuple):
     step_s: float
 
 
-def held(database: Database, *, now: float) -> list[Held]:
-    """Everything that was ever rented, by kind."""
-    return [Held(*row) for row in database.query(HELD, (now, now))]
+def held(database: Database, *, now: float, cloud: str) -> list[Held]:
+    """Everything that was ever rented in the cloud, or in any, by kind."""
+    return [
+        Held(*row) for row in database.query(HELD, (now, now, storable(cloud), storable(cloud)))
+    ]
 
 
-def paces(database: Database, name: str) -> list[Pace]:
-    """What was measured in runs of this name, newest first."""
-    rows = database.query(PACES, (storable(name), RUNS_MAX, RUNS_MAX))
+def paces(database: Database, name: str, *, cloud: str) -> list[Pace]:
+    """What was measured in runs of this name in the cloud, or in any, newest first."""
+    within = (storable(cloud), storable(cloud))
+    rows = database.query(PACES, (*within, storable(name), RUNS_MAX, RUNS_MAX))
     return [Pace(*row) for row in rows]

@@ -233,13 +233,13 @@ class SqlStore:
 
     # ---- the planner's side ----------------------------------------------------------------
 
-    def held(self, *, now: float) -> Sequence[Held]:
+    def held(self, *, now: float, cloud: str = "") -> Sequence[Held]:
         """See Store, promise 18."""
-        return past.held(self._database, now=now)
+        return past.held(self._database, now=now, cloud=cloud)
 
-    def paces(self, name: str) -> Sequence[Pace]:
+    def paces(self, name: str, *, cloud: str = "") -> Sequence[Pace]:
         """See Store, promise 19."""
-        return past.paces(self._database, name)
+        return past.paces(self._database, name, cloud=cloud)
 
     # ---- the accountant's side -------------------------------------------------------------
 

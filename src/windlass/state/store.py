@@ -90,11 +90,11 @@ class Store(Protocol):
 
     # ---- the planner's side ----------------------------------------------------------------
 
-    def held(self, *, now: float) -> Sequence[Held]:
+    def held(self, *, now: float, cloud: str = "") -> Sequence[Held]:
         """18. What was rented, by kind, and how often it was taken away; attempts that still run
-        count up to `now`. Its cost grows with rented claims only."""
+        count up to `now`. In one cloud, or in all. Its cost grows with rented claims only."""
 
-    def paces(self, name: str) -> Sequence[Pace]:
+    def paces(self, name: str, *, cloud: str = "") -> Sequence[Pace]:
         """19. Times of steps that runs of this name have shown, with the accelerators they ran on;
         newest first."""
 

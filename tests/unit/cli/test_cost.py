@@ -48,6 +48,12 @@ def totals(windlass, *arguments):
     return {total["key"]: round(total["usd"], 1) for total in found}
 
 
+def test_what_a_twin_would_have_cost_is_no_cost(windlass, spending):
+    charge = make_charge("far-1", from_at=spending.now - 3600.0, cloud="twin:/some/twin")
+    spending.add("far-1", options=RENTED, cloud="twin:/some/twin", charges=(charge,))
+    assert totals(windlass) == {"big-1": 72.0, "small-1": 3.6}
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

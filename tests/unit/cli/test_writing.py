@@ -153,12 +153,12 @@ def test_exec_needs_a_live_gang(windlass, seeded):
     assert "has not been heard of" in windlass("exec", "lost", "ls").err
 
 
-ON_TWIN = '{"cloud": "twin:/some/twin", "folder": "gs://b/runs/far"}'
+ON_TWIN = {"cloud": "twin:/some/twin", "options": '{"folder": "gs://b/runs/far"}'}
 
 
 def test_a_run_on_the_twin_is_shown_and_otherwise_left_alone_from_outside(windlass, seeded):
     now = seeded.now
-    far = {"options": ON_TWIN, "phase": RunPhase.RUNNING, "attempt": 1, "started_at": now}
+    far = {**ON_TWIN, "phase": RunPhase.RUNNING, "attempt": 1, "started_at": now}
     seeded.add("far", **far)
     listed = windlass("ps")
     assert listed.status == 0 and "far" in listed.out
@@ -179,7 +179,7 @@ def test_a_run_on_the_twin_is_shown_and_otherwise_left_alone_from_outside(windla
 
 
 def test_an_ended_run_of_the_twin_is_forgotten_and_its_folder_named(windlass, seeded):
-    seeded.add("far", options=ON_TWIN, phase=RunPhase.FAILED, ended_at=seeded.now)
+    seeded.add("far", **ON_TWIN, phase=RunPhase.FAILED, ended_at=seeded.now)
     refused = windlass("retry", "far")
     assert (refused.status, "error[run-elsewhere]" in refused.err) == (3, True)
     gone = windlass("rm", "far")

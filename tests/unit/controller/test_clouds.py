@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from builders import make_run
+from builders import make_charge, make_run
 from controllers import GONE, RUNNING
-from windlass.controller.clouds import cloud_here, cloud_of, elsewhere, is_within
+from windlass.controller.clouds import cloud_here, elsewhere, is_within
 from windlass.controller.explain import explain
 from windlass.controller.explanation import Facts
 from windlass.controller.loop import SWEEP_EVERY_S
@@ -22,45 +21,42 @@ from windlass.state.phases import RunPhase, Wanted
 TWIN = "twin:/somewhere/twin"
 
 
-def on(cloud: str) -> str:
-    return json.dumps({"cloud": cloud})
-
-
 def test_the_environment_says_which_cloud_is_talked_to():
     assert cloud_here({}) == "google"
     assert cloud_here({"WINDLASS_CLOUD": TWIN}) == TWIN
 
 
 @pytest.mark.parametrize(
-    ("options", "cloud", "expected"),
+    ("mark", "cloud", "expected"),
     [
-        ("{}", "google", True),
-        ('{"rented": {"cloud": 1}}', TWIN, True),
-        (on("google"), "google", True),
-        (on("google"), TWIN, False),
-        (on(TWIN), "google", False),
-        (on(TWIN), TWIN, True),
-        (on(TWIN), "twin:/another", False),
-        (on(TWIN), "", True),
+        ("", "google", True),
+        ("", TWIN, True),
+        ("google", "google", True),
+        ("google", TWIN, False),
+        (TWIN, "google", False),
+        (TWIN, TWIN, True),
+        (TWIN, "twin:/another", False),
+        (TWIN, "", True),
     ],
 )
-def test_a_run_is_within_its_own_cloud_and_without_a_mark_within_any(options, cloud, expected):
-    assert is_within(make_run("r", options=options), cloud) is expected
+def test_what_has_a_mark_is_within_its_own_cloud_and_the_rest_within_any(mark, cloud, expected):
+    assert is_within(make_run("r", cloud=mark), cloud) is expected
+    assert is_within(make_charge("r", cloud=mark), cloud) is expected
 
 
 def test_what_is_said_names_both_clouds_and_the_way():
-    there = elsewhere(make_run("r", options=on(TWIN)), here="google")
+    there = elsewhere(make_run("r", cloud=TWIN), here="google")
     assert there.message == (
         "r is on the twin in /somewhere/twin, and this command talks to Google Cloud"
     )
     assert "`windlass twin exec -- windlass …`" in there.remedy
-    back = elsewhere(make_run("r", options=on("google")), here=TWIN)
+    back = elsewhere(make_run("r", cloud="google"), here=TWIN)
     assert back.message.startswith("r is on Google Cloud, and this command talks to the twin in")
     assert "does not talk to the twin" in back.remedy
 
 
 def test_an_explanation_says_what_the_store_knows_and_where_to_ask():
-    run = make_run("r", options=on(TWIN), phase=RunPhase.RUNNING, attempt=1)
+    run = make_run("r", cloud=TWIN, phase=RunPhase.RUNNING, attempt=1)
     told = explain(Facts(run=run, now=0.0, cloud="google"))
     assert told.headline == "r is running (attempt 1)."
     assert "nothing is asked or done about it from here" in told.why[0]
@@ -92,8 +88,8 @@ def serve(controller, cloud):
 
 def test_a_run_of_another_cloud_is_never_asked_for(controller):
     serve(controller, "google")
-    controller.add("far", options=on(TWIN))
-    controller.add("near", options=on("google"))
+    controller.add("far", cloud=TWIN)
+    controller.add("near", cloud="google")
     for _ in range(5):
         controller.tick(1.0)
     assert controller.engine.asked == ["near-1-0"]
@@ -103,7 +99,7 @@ def test_a_run_of_another_cloud_is_never_asked_for(controller):
 
 def test_a_run_of_another_cloud_is_neither_lost_nor_cancelled_and_goes_on_where_it_is(controller):
     serve(controller, TWIN)
-    controller.add(options=on(TWIN))
+    controller.add(cloud=TWIN)
     controller.tick()
     controller.start()
     controller.tick(0.1)
@@ -129,8 +125,8 @@ def test_a_run_of_another_cloud_is_neither_lost_nor_cancelled_and_goes_on_where_
 def test_what_is_called_like_a_run_of_another_cloud_is_left_to_its_owner(controller):
     serve(controller, "google")
     ended = {"phase": RunPhase.SUCCEEDED, "ended_at": 1.0}
-    controller.add("far", options=on(TWIN), **ended)
-    controller.add("near", options=on("google"), **ended)
+    controller.add("far", cloud=TWIN, **ended)
+    controller.add("near", cloud="google", **ended)
     controller.engine.seen = {"far-1-0": RUNNING, "near-1-0": RUNNING, "stranger-1-0": RUNNING}
     controller.tick()
     assert [handle for handle, _ in controller.engine.cancelled] == ["near-1-0"]
@@ -160,17 +156,17 @@ def test_a_run_for_another_cloud_is_refused_while_the_controller_is_bound(
     ours.check_free()
     controller.add("any")
     ours.check_free()
-    controller.add("bound", options=on("google"))
+    controller.add("bound", cloud="google")
     with pytest.raises(OptionRefused, match=r"serves runs on Google Cloud \(bound\)"):
         ours.check_free()
     summons(tmp_path, controller, cloud="google").check_free()
 
 
 def test_runs_at_google_come_first_also_when_their_controller_has_died(tmp_path, controller):
-    controller.add("far", options=on(TWIN))
+    controller.add("far", cloud=TWIN)
     summons(tmp_path, controller, cloud="google").check_free()
     summons(tmp_path, controller).check_free()
-    controller.add("paid", options=on("google"))
+    controller.add("paid", cloud="google")
     with pytest.raises(OptionRefused, match="paid"):
         summons(tmp_path, controller).check_free()
 
@@ -186,9 +182,8 @@ def test_a_controller_that_was_not_started_on_demand_leaves_for_nobody(
 
 def test_a_run_is_served_by_a_controller_of_its_cloud_only(tmp_path, controller, google_serves):
     ours = summons(tmp_path, controller)
-    run = make_run("r", options=on(TWIN))
-    assert cloud_of(run) == TWIN
+    run = make_run("r", cloud=TWIN)
     assert not ours.is_served(run)
     assert ours.is_served(make_run("any"))
     with pytest.raises(RunElsewhere):
-        ours.wake(make_run("g", options=on("google")))
+        ours.wake(make_run("g", cloud="google"))

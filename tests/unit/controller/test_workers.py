@@ -247,7 +247,7 @@ def test_a_controller_makes_room_for_one_of_another_cloud(controllers):
 
 
 def test_a_controller_that_a_run_of_its_cloud_needs_stays(controllers, monkeypatch):
-    controllers.add("bound", options='{"cloud": "google"}')
+    controllers.add("bound", cloud="google")
     first = controllers.start(cloud="google")
     assert controllers.until_up() == first
     monkeypatch.setattr(workers, "TURN_S", 0.3)
@@ -256,7 +256,7 @@ def test_a_controller_that_a_run_of_its_cloud_needs_stays(controllers, monkeypat
 
 
 def test_a_controller_does_not_stay_for_runs_of_another_cloud(controllers):
-    controllers.add("far", options=f'{{"cloud": "{TWIN}"}}')
+    controllers.add("far", cloud=TWIN)
     assert controllers.wait(controllers.start(cloud="google", idle_s=0.05)) == 0
     assert controllers.phase("far") is RunPhase.QUEUED
 

@@ -31,12 +31,13 @@ def command(key: str, since: str | None, is_json: bool) -> None:
     Prices are the catalog's, times are the controller's: an estimate of the bill, not the bill.
     """
     from windlass.assemble import open_home
+    from windlass.controller.clouds import is_within
     from windlass.policy.totals import By, totals
 
     home = open_home()
     now = home.world.clock.now()
     since_at = None if since is None else now - _seconds(since)
-    charges = home.store().charges(since=since_at)
+    charges = [one for one in home.store().charges(since=since_at) if is_within(one, home.cloud)]
     found = totals(charges, by=By(key), now=now, since=since_at)
     if is_json:
         from windlass.cli.documents import print_json

@@ -46,10 +46,10 @@ def command(run_names: tuple[str, ...], is_forced: bool, is_all: bool, is_json: 
 
 def _tell_what_stays(home: Home, run: Run) -> None:
     """A bucket of another cloud cannot be emptied from here."""
-    from windlass.controller.clouds import cloud_of, is_within, named
+    from windlass.controller.clouds import is_within, named
 
     if not is_within(run, home.cloud):
-        place = f"{home.folders.shown(run.id)} on {named(cloud_of(run))}"
+        place = f"{home.folders.shown(run.id)} on {named(run.cloud)}"
         sys.stderr.write(f"windlass: {place} is not removed\n")
 
 

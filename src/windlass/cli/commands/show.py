@@ -127,12 +127,12 @@ def _titled(title: str, body: str, paint: Paint) -> str:
 
 def _times(home: Home, run: Run) -> list[tuple[str, str]]:
     from windlass.cli.words import duration, local_time
-    from windlass.controller.clouds import cloud_of, is_twin, named
+    from windlass.controller.clouds import is_twin, named
 
     now = home.world.clock.now()
     pairs = [("name", run.name), ("engine", run.engine), ("owner", run.owner)]
-    if is_twin(cloud_of(run)):  # That it is Google goes without saying.
-        pairs.insert(2, ("cloud", named(cloud_of(run))))
+    if is_twin(run.cloud):  # That it is Google goes without saying.
+        pairs.insert(2, ("cloud", named(run.cloud)))
     pairs.append(
         ("submitted", f"{local_time(run.created_at)} ({duration(now - run.created_at)} ago)")
     )
