@@ -275,7 +275,7 @@ class SimulatedEngine:
 
     def _boot(self, request: ClaimRequest, held: _Held, index: int) -> None:
         held.boots_left -= 1
-        if held.is_cancelled:
+        if held.is_cancelled or held.gone_at is not None:
             if not self._luck.strikes("boot-after-cancel", 0.5):
                 return
             # The engine had said that it was gone; now it is there, and must be found again.
@@ -301,7 +301,9 @@ class SimulatedEngine:
         self._timeline.after(STALE_S, lambda: self._forget(claim, held))
 
     def _forget(self, claim: str, held: _Held) -> None:
-        if self._held.get(claim) is held:
+        # Meanwhile it may have come up once more, and gone again.
+        is_gone = held.gone_at is not None and held.gone_at + STALE_S <= self._timeline.monotonic()
+        if is_gone and self._held.get(claim) is held:
             del self._held[claim]
 
     def _seen(self, held: _Held | None, at: float) -> Observation:
