@@ -49,6 +49,7 @@ EVENTS_THAT_MUST_HAPPEN = {
     "node-lost",
     "out-of-stock",
     "preempted",
+    "queueing",
     "quota-exceeded",
     "race-capped",
     "race-lost",

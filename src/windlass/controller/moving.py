@@ -18,7 +18,7 @@ from windlass.controller.draft import Draft
 from windlass.controller.effects import Open
 from windlass.controller.ending import ending_of
 from windlass.controller.offers import ON_DEMAND, SPOT, Moving, free
-from windlass.controller.queueing import not_only_waiting, note_waiting
+from windlass.controller.queueing import being_served, note_waiting
 from windlass.controller.renting import Gang
 from windlass.controller.spending import meter_of, move_usd
 from windlass.controller.starting import (
@@ -64,7 +64,7 @@ def move(view: View, draft: Draft) -> None:
         _leave(view, draft, to=whole[0].claim)
     elif whole:
         _call_off(draft, [seen.claim for seen in whole])
-    elif need is not None and not not_only_waiting(view, draft, spares(draft)):
+    elif need is not None and not being_served(view, draft, spares(draft)):
         _ask_ahead(view, draft, need, leaving=gang)
 
 

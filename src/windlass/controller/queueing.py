@@ -19,7 +19,7 @@ from windlass.engines.base import Seen
 from windlass.state.model import Claim
 
 
-def not_only_waiting(view: View, draft: Draft, claims: Iterable[Claim]) -> list[Claim]:
+def being_served(view: View, draft: Draft, claims: Iterable[Claim]) -> list[Claim]:
     """Those of the claims that have machines, or may have them at any moment."""
     stuck = {seen.claim.id for seen in view.claims if _is_stuck(view, draft, seen)}
     return [claim for claim in claims if claim.id not in stuck]

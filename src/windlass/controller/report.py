@@ -111,6 +111,15 @@ def make_report(
     )
 
 
+def finished_at(run: Run, attempts: Sequence[Attempt]) -> float | None:
+    """When its work was over; None while it goes on. A run has ended only when its machines are
+    known to be gone, which is later, and which nobody waits for."""
+    if run.ended_at is None:
+        return None
+    last = attempts[-1].ended_at if attempts else None
+    return last if last is not None else run.ended_at
+
+
 def cost_of(charges: Sequence[Charge], *, now: float) -> Cost | None:
     """What these charges come to; None when there are none."""
     if not charges:
@@ -225,10 +234,8 @@ def _useful_s(
 def _wall_s(run: Run, attempts: Sequence[Attempt], now: float) -> float | None:
     if run.started_at is None:
         return None
-    end = run.ended_at if run.ended_at is not None else now
-    if run.ended_at is not None and attempts and attempts[-1].ended_at is not None:
-        end = attempts[-1].ended_at  # Until machines were known to be gone, nothing waited.
-    wall_s = end - run.started_at
+    end = finished_at(run, attempts)
+    wall_s = (end if end is not None else now) - run.started_at
     for before, after in zip(attempts, attempts[1:], strict=False):
         if before.outcome in _RETRIED_BY_HAND and before.ended_at is not None:
             wall_s -= max(0.0, after.created_at - before.ended_at)

@@ -18,7 +18,7 @@ from windlass.controller.buying import advise
 from windlass.controller.draft import Draft
 from windlass.controller.ending import is_gone
 from windlass.controller.offers import BLOCK_MAX_S, ON_DEMAND, SPOT, free, free_at
-from windlass.controller.queueing import not_only_waiting, note_waiting
+from windlass.controller.queueing import being_served, note_waiting
 from windlass.controller.renting import Gang
 from windlass.controller.spending import meter_of, move_usd, unanswered_usd
 from windlass.controller.stopping import LIVE_ATTEMPTS, end_attempt, end_run
@@ -151,7 +151,7 @@ def replace_refused(view: View, draft: Draft) -> None:
     if view.winner is not None or draft.run.outcome is not None:
         return
     still = racing(draft)
-    served = not_only_waiting(view, draft, still)
+    served = being_served(view, draft, still)
     note_waiting(view, draft, (claim for claim in still if claim not in served))
     if len(served) >= view.wishes.race or has_uncounted(view, draft):
         return

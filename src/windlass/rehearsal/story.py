@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from windlass.controller.progress import Record
-from windlass.controller.report import Report
-from windlass.rehearsal.times import Times, finished_at, times_of
+from windlass.controller.report import Report, finished_at
+from windlass.rehearsal.times import Times, times_of
 from windlass.state.model import Attempt, Claim, Event, Run
 from windlass.state.phases import Outcome
 
@@ -91,13 +91,14 @@ class Story:
 def tell(evidence: Evidence, *, forecast: Forecast, report: Report) -> Story:
     """The story that the evidence shows."""
     run = evidence.run
+    finish = finished_at(run, evidence.attempts)
     lost = {loss.attempt: loss.steps for loss in report.losses}
     return Story(
         run=run,
         forecast=forecast,
         report=report,
         usd=evidence.usd,
-        finish_s=finished_at(run, evidence.attempts) - run.created_at,
+        finish_s=finish - run.created_at if finish is not None else 0.0,
         times=times_of(run, evidence.attempts, evidence.claims, evidence.records),
         refusals=[event for event in evidence.events if event.code in REFUSALS],
         interruptions=[

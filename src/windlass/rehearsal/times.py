@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from windlass.controller.progress import Record
+from windlass.controller.report import finished_at
 from windlass.state.model import Attempt, Claim, Run
 
 
@@ -25,19 +26,15 @@ class Times(NamedTuple):
     """Saving and leaving, and until the next attempt began."""
 
 
-def finished_at(run: Run, attempts: Sequence[Attempt]) -> float:
-    """When its work was over. It has ended when its machines are known to be gone, which is later,
-    and nobody waits for that."""
-    last = attempts[-1].ended_at if attempts else run.ended_at
-    return last if last is not None else run.created_at
-
-
 def times_of(
     run: Run, attempts: Sequence[Attempt], claims: Sequence[Claim], records: Sequence[Record]
 ) -> Times:
-    """Where the time went."""
-    begins = [run.created_at, *(attempt.created_at for attempt in attempts[1:])][: len(attempts)]
-    ends = [*begins[1:], finished_at(run, attempts)][: len(attempts)]
+    """Where the time went; nothing while the run goes on, or when nothing was tried."""
+    finish = finished_at(run, attempts)
+    if finish is None or not attempts:
+        return Times()
+    begins = [run.created_at, *(attempt.created_at for attempt in attempts[1:])]
+    ends = [*begins[1:], finish]
     sums = Times()
     for attempt, begin, end in zip(attempts, begins, ends, strict=True):
         held = [one.held_from for one in claims if one.id == attempt.winner]

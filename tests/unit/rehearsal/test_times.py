@@ -60,5 +60,12 @@ def test_clocks_that_differ_make_no_time():
     assert sum(found) == 100.0 and min(found) >= 0.0
 
 
-def test_a_run_that_was_never_started_has_none():
-    assert times_of(RUN, [], [], []) == Times()
+@pytest.mark.parametrize(
+    ("run", "attempts"),
+    [
+        pytest.param(RUN, [], id="nothing was tried"),
+        pytest.param(replace(RUN, ended_at=None), ATTEMPTS, id="it goes on"),
+    ],
+)
+def test_where_nothing_is_over_there_are_none(run, attempts):
+    assert times_of(run, attempts, CLAIMS, RECORDS) == Times()
